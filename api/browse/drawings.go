@@ -19,7 +19,7 @@ import (
 func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, columns []string) (*figure, error) {
 	d := drawingOf(h)
 	l := v.q.Language
-	x := &figure{ID: v.id, Data: data{Head: []string{nounLabel(l, "location_code")}}}
+	x := &figure{ID: v.id, Of: h.Name, Data: data{Head: []string{nounLabel(l, "location_code")}}}
 	declared := v.declared(&d)
 	if err := v.choose(x, &d, declared); err != nil {
 		return nil, err

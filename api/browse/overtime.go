@@ -2,12 +2,14 @@ package browse
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"hdqs/api/chart"
+	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/say"
 )
@@ -205,4 +207,32 @@ func axis(groups []group, by string) (labels []string) {
 		labels = append(labels, at.Format(form))
 	}
 	return labels
+}
+
+// Line is figures of a place by month or year.
+type Line struct {
+	Name   string
+	Values map[string]float64
+}
+
+// Lines draws a headline figure of several places over time, for each 1,000 people of some years.
+func Lines(l *lang.Language, h *contract.Headline, unit, people string, lines []Line) *figure {
+	var groups []group
+	var names []string
+	for _, line := range lines {
+		names = append(names, line.Name)
+		for _, at := range slices.Sorted(maps.Keys(line.Values)) {
+			g := newGroup(l, at, at, strconv.FormatFloat(line.Values[at], 'f', 6, 64))
+			g.second = line.Name
+			groups = append(groups, g)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b group) int { return strings.Compare(a.value, b.value) })
+	x := &figure{ID: "lines", About: &about{Unit: unit}}
+	x.sentence = Sentence(l, l.List(names), l.T("%[1]s by %[2]s", l.T(h.Title), l.T(h.Series)), "")
+	c := &chart.Chart{ID: x.ID, Title: x.sentence, Unit: unit, Language: l}
+	b := &by{value: h.Series, label: l.T(h.Series), as: overTime, fields: []string{h.Series, "line"}}
+	x.drawTime(&Question{Head: lang.Head{Language: l}}, c, state{}, groups, measure{label: l.T(h.Title)}, b)
+	x.Second, x.About = l.T("%[1]s; %[2]s", unit, l.T("population of %s", people)), nil
+	return x
 }

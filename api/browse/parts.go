@@ -26,6 +26,7 @@ type pager struct{ First, Previous, Next, Last string }
 // figure is what a page draws of all records that pass.
 type figure struct {
 	ID      string // unique on the page
+	Of      string // the headline figure of which it has all countries, empty for another drawing
 	Title   string // one sentence: what, where and when
 	Second  string // unit, source and days
 	Chosen  []link // filters that were chosen for the reader, each with the page without it

@@ -37,14 +37,22 @@ func (x *figure) entitle(q *Question, rows *contract.Question, n named) {
 	if n.by != "" && !n.each {
 		text = l.T("%[1]s by %[2]s", text, n.by)
 	}
-	if n.where != "" {
-		text = l.T("%[1]s: %[2]s", n.where, uncapital(text))
-	}
-	x.sentence, x.lasts = text, ""
+	x.sentence, x.lasts = Sentence(l, n.where, text, ""), ""
 	if values := rows.Texts("aggregation_period"); len(values) == 1 {
 		x.lasts, _ = worded(l, "aggregation_period", values[0])
 	}
 	x.setTime(l, x.About.from, x.About.to)
+}
+
+// Sentence is a title: where, what and when. A part is empty where it is not known.
+func Sentence(l *lang.Language, where, what, when string) string {
+	if where != "" {
+		what = l.T("%[1]s: %[2]s", where, uncapital(what))
+	}
+	if when != "" {
+		what = l.T("%[1]s, %[2]s", what, when)
+	}
+	return what
 }
 
 // setTime completes the title with the time of what is drawn.
@@ -74,10 +82,7 @@ func goesOn(from, to, on string) bool {
 // setWhen completes the title with a time in words, and in words that have its days.
 func (x *figure) setWhen(l *lang.Language, when, exact string) {
 	x.About.Period, x.when = exact, when
-	x.Title = x.sentence
-	if when != "" {
-		x.Title = l.T("%[1]s, %[2]s", x.sentence, when)
-	}
+	x.Title = Sentence(l, "", x.sentence, when)
 	second := []string{x.About.Unit, cmp.Or(x.About.Source(l), l.T("source not listed in this copy"))}
 	if exact != when {
 		second = append(second, exact)

@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"html/template"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/country"
+	"hdqs/api/figures"
 	"hdqs/api/find"
 	"hdqs/api/lang"
 	"hdqs/api/reply"
@@ -50,10 +52,12 @@ type comparePage struct {
 	NoPeople  string // places of which the people are not known
 	IsCounted bool   // the figure can be for each 1,000 people
 	Figure    *contract.Headline
+	Sentence  string // the title of the figure
 	Unit      string
 	Rows      []compared
 	Chart     template.HTML
-	Page      *browse.Page // the view of the figure over time, nil without figures to compare
+	Page      *browse.Page // the view of the figure, nil without figures to compare
+	Lines     any          // the figure over time for each 1,000 people, nil without
 }
 
 type figureChoice struct {
@@ -65,12 +69,15 @@ type figureChoice struct {
 type compared struct {
 	Name, Address                         string
 	Value, Exact, Period, Age, Head, Part string
+	People                                string // the years of the population that Head is of
 	Reason                                template.HTML
 
 	key          string   // the code, or the slug of a group
 	codes        []string // of the country, or of those in the group
 	isGroup      bool
+	year         string // in which its period ends
 	number, head float64
+	people       map[string]map[string]string // by country and year, of those in codes
 }
 
 // addCompare registers the page. views are the pages of lists by name.
@@ -84,10 +91,13 @@ func addCompare(p pages, views map[string]*view) {
 			}
 			page, err := newCompare(p, v, ctx, all)
 			if err == nil && len(page.Rows) >= leastCompared {
-				err = page.fill(p.at, &asker{p.Site, v, p.at.Mount}, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime))
+				err = page.fill(p.at, &asker{p.Site, v, p.at.Mount}, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
+					func(h *contract.Headline, code string) (map[string]string, error) {
+						return figures.SeriesOf(p.Site.Lists, v, h, code)
+					})
 			}
 			isGroup := func(c compared) bool { return c.isGroup }
-			if err == nil && page.Chart != "" && !slices.ContainsFunc(page.Rows, isGroup) {
+			if err == nil && page.Chart != "" && !page.PerHead && !slices.ContainsFunc(page.Rows, isGroup) {
 				of := views[page.Figure.List(p.at.Names).Name()]
 				place := p.at.Names.Name(page.Figure.Place) + contract.SeveralSuffix
 				query := contract.QueryOf(figureParam, page.Figure.Name, place, page.keys())
@@ -180,8 +190,11 @@ func comparedOf(
 	}, nil
 }
 
+// seriesOf is a figure of a country by month or year.
+type seriesOf func(h *contract.Headline, code string) (map[string]string, error)
+
 // fill asks for the figure of all countries, and for their people.
-func (c *comparePage) fill(p place, source browse.Source, loaded string) error {
+func (c *comparePage) fill(p place, source browse.Source, loaded string, series seriesOf) error {
 	var codes []string // of countries, of which it is said why they have no figure
 	for i := range c.Rows {
 		if !c.Rows[i].isGroup {
@@ -211,29 +224,117 @@ func (c *comparePage) fill(p place, source browse.Source, loaded string) error {
 	isSum := c.Figure.IsPlain() && function == "sum"
 	c.IsCounted = isSum && c.Figure.Name != populationFigure
 	c.PerHead = c.PerHead && c.IsCounted
-	var people map[string]textual.Record
 	if c.PerHead {
-		if people, err = ask(populationFigure); err != nil {
+		people, err := ask(populationFigure)
+		if err != nil {
 			return err
+		}
+		for i := range c.Rows {
+			if err := c.Rows[i].addPeople(people, series); err != nil {
+				return err
+			}
 		}
 	}
 	var without []string
 	for i := range c.Rows {
-		if c.Rows[i].fill(p, c.Figure, isSum, figures, people, loaded); c.PerHead && c.Rows[i].Head == "" {
+		if c.Rows[i].fill(p, c.Figure, isSum, figures, loaded); c.PerHead && c.Rows[i].Head == "" {
 			without = append(without, c.Rows[i].Name)
 		}
 	}
 	c.NoPeople = p.List(without)
-	c.draw(p)
+	if c.draw(p); c.PerHead {
+		return c.drawLines(p, series)
+	}
+	return nil
+}
+
+// addPeople adds the population of the countries: of one by year, of a group as it is newest.
+func (c *compared) addPeople(newest map[string]textual.Record, series seriesOf) error {
+	c.people = map[string]map[string]string{}
+	for _, code := range c.codes {
+		r := newest[code]
+		value, start := r.Value("value"), r.Value("period_start")
+		if value == "" || len(start) < len("2006") {
+			continue
+		}
+		if c.people[code] = map[string]string{start[:len("2006")]: value}; c.isGroup {
+			continue
+		}
+		h, _ := contract.HeadlineOf(populationFigure, contract.ContractNames)
+		known, err := series(h, code)
+		if err != nil {
+			return err
+		}
+		maps.Copy(c.people[code], known)
+	}
+	return nil
+}
+
+// heads is the population of a country in the year that is nearest to a time, and that year.
+func (c *compared) heads(code, at string) (heads float64, year string) {
+	near := func(year string) int {
+		a, _ := strconv.Atoi(at[:min(len(at), len("2006"))])
+		b, _ := strconv.Atoi(year)
+		return max(a-b, b-a)
+	}
+	of := c.people[code]
+	if len(of) == 0 {
+		return math.NaN(), ""
+	}
+	year = slices.MinFunc(slices.Sorted(maps.Keys(of)), func(a, b string) int { return cmp.Compare(near(a), near(b)) })
+	heads, err := strconv.ParseFloat(of[year], 64)
+	if err != nil || heads <= 0 {
+		return math.NaN(), ""
+	}
+	return heads, year
+}
+
+// yearsText are some years in words: the first and the last.
+func yearsText(p place, years []string) string {
+	if slices.Sort(years); len(years) == 0 || years[0] == years[len(years)-1] {
+		return strings.Join(years[:min(len(years), 1)], "")
+	}
+	return p.T("%s to %s", years[0], years[len(years)-1])
+}
+
+// drawLines draws the figure of countries over time, for each 1,000 of the people of the nearest
+// year that is known.
+func (c *comparePage) drawLines(p place, series seriesOf) error {
+	var lines []browse.Line
+	var of []string
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		if row.isGroup || row.Head == "" {
+			continue
+		}
+		known, err := series(c.Figure, row.key)
+		if err != nil {
+			return err
+		}
+		line, years := browse.Line{Name: row.Name, Values: map[string]float64{}}, []string(nil)
+		for at, text := range known {
+			number, err := strconv.ParseFloat(text, 64)
+			if heads, year := row.heads(row.key, at); err == nil && year != "" {
+				line.Values[at], years = number/heads*1000, append(years, year)
+			}
+		}
+		if len(line.Values) > 0 {
+			lines, of = append(lines, line), append(of, p.T("%[1]s, %[2]s", row.Name, yearsText(p, years)))
+		}
+	}
+	if len(lines) >= leastCompared {
+		c.Lines = browse.Lines(p.Language, c.Figure, c.Unit, strings.Join(of, p.T(";")+" "), lines)
+	}
 	return nil
 }
 
 // fill adds the figure, which of a group is the sum of those of its countries, if it can be added
-// up and they are of one time. people are nil unless it is for each 1,000 of them.
+// up and they are of one time.
 func (c *compared) fill(
-	p place, h *contract.Headline, isSum bool, figures, people map[string]textual.Record, loaded string,
+	p place, h *contract.Headline, isSum bool, figures map[string]textual.Record, loaded string,
 ) {
 	var known []textual.Record
+	var years []string
 	var start, end, updated string
 	sum, heads := new(big.Rat), 0.0
 	for _, code := range c.codes {
@@ -249,11 +350,8 @@ func (c *compared) fill(
 		end, updated = max(end, r.Value("period_end")), max(updated, r.Value("updated"))
 		known, c.Part = append(known, r), browse.PartOf(p.Language, h, r)
 		sum.Add(sum, value)
-		n, err := strconv.ParseFloat(people[code].Value("value"), 64)
-		if err != nil {
-			n = math.NaN()
-		}
-		heads += n
+		n, year := c.heads(code, r.Value("period_end"))
+		heads, years = heads+n, append(years, year)
 	}
 	if c.isGroup {
 		c.Part, c.Reason = "", ""
@@ -275,7 +373,8 @@ func (c *compared) fill(
 	c.Value = p.Rounded(c.Exact)
 	c.number, _ = sum.Float64()
 	c.Period, c.Age = browse.When(p.Language, h, start, end, updated, loaded)
-	if heads > 0 {
+	if c.year = min(end, loaded)[:min(len(end), len("2006"))]; heads > 0 {
+		c.People = yearsText(p, years)
 		c.head = c.number / heads * 1000
 		c.Head = browse.Number(p.Language, strconv.FormatFloat(c.head, 'f', 6, 64))
 	}
@@ -292,10 +391,23 @@ func (c *comparePage) draw(p place) {
 		}
 		return cmp.Compare(b.number, a.number)
 	})
+	when := map[string]bool{}
+	for i := range c.Rows {
+		when[c.Rows[i].Period] = when[c.Rows[i].Period] || c.Rows[i].Value != ""
+	}
+	delete(when, "")
+	same := slices.Collect(maps.Keys(when))
+	if len(same) > 1 {
+		same = nil
+	}
+	c.Sentence = browse.Sentence(p.Language, c.Chosen, p.T(c.Figure.Title), strings.Join(same, ""))
 	var bars []chart.Bar
 	for i := range c.Rows {
 		row := &c.Rows[i]
-		bar := chart.Bar{Name: p.T("%[1]s, %[2]s", row.Name, row.Period), Value: row.number, Text: row.Value}
+		bar := chart.Bar{Name: row.Name, Value: row.number, Text: row.Value}
+		if same == nil {
+			bar.Name = p.T("%[1]s, %[2]s", row.Name, row.year)
+		}
 		if c.PerHead {
 			bar.Value, bar.Text = row.head, row.Head
 		}
@@ -310,7 +422,7 @@ func (c *comparePage) draw(p place) {
 		return
 	}
 	drawn := chart.Bars(&chart.Chart{
-		ID: "compared", Title: p.T("%[1]s: %[2]s", c.Chosen, p.T(c.Figure.Title)), Unit: c.Unit, Language: p.Language,
+		ID: "compared", Title: c.Sentence, Unit: c.Unit, Language: p.Language,
 	}, bars)
 	c.Chart = drawn.HTML()
 }

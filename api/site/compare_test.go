@@ -81,3 +81,43 @@ func TestCompareGroups(t *testing.T) {
 		t.Error("ratings of countries are added up")
 	}
 }
+
+// TestComparePerHead: figures are divided by the population of the nearest year that is known,
+// which is named: the newest ones, and those over time.
+func TestComparePerHead(t *testing.T) {
+	t.Parallel()
+	tables := apitest.FigureTables(t)
+	for _, to := range tables {
+		add := func(place string, year, number int, more apitest.Row) {
+			row := apitest.With(
+				apitest.InPlace(place), apitest.InYear(year), more, apitest.Row{"population": number},
+			)
+			to.Rows = append(to.Rows, apitest.FullRow(t, to, row))
+		}
+		switch to.Endpoint.Table {
+		case "humanitarian_needs":
+			to.Rows = nil
+			need := apitest.Row{"population_status": "INN", "sector_code": "Intersectoral", "category": "total"}
+			add("AFG", 2019, 10, need)
+			add("AFG", 2023, 30, need)
+			add("MLI", 2019, 5, need)
+			add("MLI", 2023, 6, need)
+		case "population":
+			to.Rows = nil
+			all := apitest.Row{"gender": "all", "age_range": "all"}
+			add("AFG", 2018, 1000, all)
+			add("AFG", 2024, 2000, all)
+			add("MLI", 2020, 1000, all)
+		}
+	}
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	page := string(apitest.Browse(s, "/compare?country=AFG,MLI&per=1000").Body)
+	text := strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " ")), " ")
+	for _, want := range []string{
+		"30 15 population of 2024 2023", "6 6 population of 2020 2023", "2018 to 2024;", "2019 10 5 2023 15 6",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q: %s", want, text)
+		}
+	}
+}
