@@ -118,11 +118,14 @@ func (a *about) addSources(q *Question, files []string) error {
 
 // addPlaces adds the countries that are chosen, or how many have records.
 func (a *about) addPlaces(q *Question, rows *contract.Question) error {
+	var fields []string
 	for i := range q.Plan.Endpoint.Fields {
-		field := q.Plan.Endpoint.Fields[i].Name
-		if !isCountry(field) {
-			continue
+		if name := q.Plan.Endpoint.Fields[i].Name; isCountry(name) {
+			fields = append(fields, name)
 		}
+	}
+	slices.SortStableFunc(fields, func(a, b string) int { return knownFirst(rows.Has(a), rows.Has(b)) })
+	for _, field := range fields {
 		codes := slices.Concat(rows.Texts(field), rows.Texts(field+contract.SeveralSuffix))
 		slices.Sort(codes)
 		if codes = slices.Compact(codes); len(codes) == 1 {

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"slices"
 	"strings"
 
 	"hdqs/api/contract"
@@ -34,7 +35,7 @@ func bysOf(q *Question, s state) []by {
 	l := q.Language
 	var all []by
 	if len(e.Series()) > 0 {
-		for _, part := range []string{"month", "year"} {
+		for _, part := range partsOf(e) {
 			b := by{value: part, label: l.T(part), as: overTime, fields: []string{part}}
 			if field := compared(e, s); field != "" {
 				b.fields = append(b.fields, field)
@@ -78,6 +79,15 @@ func bysOf(q *Question, s state) []by {
 		})
 	}
 	return all
+}
+
+// partsOf are the parts of time that figures can be drawn by. Those of a year have no month.
+func partsOf(e *contract.Endpoint) []string {
+	isYearly := func(h contract.Headline) bool { return h.Path == e.Contract().Path && h.Series == "year" }
+	if slices.ContainsFunc(contract.Headlines, isYearly) {
+		return []string{"year"}
+	}
+	return []string{"month", "year"}
 }
 
 // nounOf is a field in the middle of a title.

@@ -362,27 +362,10 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 	index := map[[2]string]int{}
 	market, markets := slices.Index(fields, "market_code"), map[string]map[string]bool{} // of each line
 	for _, row := range sum.rows {
-		value, texts := row.fields[at], []string(nil)
+		value := row.fields[at]
+		texts := v.seconds(d, b, sum, row, lines)
 		if isDay {
 			value = value[:min(len(value), len("2006-01"))]
-		}
-		for i, field := range fields {
-			name := row.fields[i]
-			switch {
-			case field == "unit" && i > 0 && fields[i-1] == "currency_code" && texts != nil:
-				texts[len(texts)-1] = v.q.Language.T("%[1]s per %[2]s", texts[len(texts)-1], strings.ToLower(name))
-				continue
-			case i == at || b.as == overTime && !slices.Contains(lines, field):
-				continue
-			case isCountry(field) && len(lines) != 1:
-				name = v.nameOf(name)
-			case d.As == "" || d.As == contract.AsYears:
-				if name, _ = worded(v.q.Language, field, name); field == "price_type" {
-					name = strings.ToLower(name)
-				}
-				name = cmp.Or(v.q.known.named[field][row.fields[i]], name)
-			}
-			texts = append(texts, name)
 		}
 		for k, figure := range row.figures {
 			second := v.q.Language.List(texts)
@@ -431,6 +414,34 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 		}
 	}
 	return groups
+}
+
+// seconds are the values of a row in words, besides that of the groups: over time those of lines.
+// The only country of all rows is none of them.
+func (v *viewer) seconds(d *contract.Drawing, b *by, sum *rightSum, row figureRow, lines []string) (texts []string) {
+	for i, field := range sum.fields {
+		name := row.fields[i]
+		isOther := func(r figureRow) bool { return r.fields[i] != row.fields[i] }
+		switch {
+		case field == "unit" && i > 0 && sum.fields[i-1] == "currency_code" && texts != nil:
+			texts[len(texts)-1] = v.q.Language.T("%[1]s per %[2]s", texts[len(texts)-1], strings.ToLower(name))
+			continue
+		case field == b.value || field == contract.PeriodStart || b.as == overTime && !slices.Contains(lines, field):
+			continue
+		case isCountry(field) && len(lines) != 1:
+			if !slices.ContainsFunc(sum.rows, isOther) {
+				continue
+			}
+			name = v.nameOf(name)
+		case d.As == "" || d.As == contract.AsYears:
+			if name, _ = worded(v.q.Language, field, name); field == "price_type" {
+				name = strings.ToLower(name)
+			}
+			name = cmp.Or(v.q.known.named[field][row.fields[i]], name)
+		}
+		texts = append(texts, name)
+	}
+	return texts
 }
 
 // addReports notes of each point in time how many units have a record, where some have few.

@@ -70,7 +70,7 @@ const crowded = 0.6
 // less than its limit and less than the next one; 0 is apart.
 func classify(c *Chart, values []float64) (class []string, legend []Shade) {
 	l := c.Language
-	limits := limitsOf(values)
+	limits := limitsOf(values, c.Full != 0)
 	if c.Around != 0 {
 		limits = nil
 		for _, part := range []float64{50, 75, 90, 110, 125, 150} {
@@ -127,8 +127,9 @@ func spread(n, of int, twoSided bool) string {
 }
 
 // limitsOf are round numbers at which classes of figures part: of equal width, or of equal ratios
-// where most figures would be in one of those. The first and the last class have a figure.
-func limitsOf(values []float64) []float64 {
+// where most figures would be in one of those and they are no shares. The first and the last class
+// have a figure.
+func limitsOf(values []float64, areShares bool) []float64 {
 	var other []float64 // than 0
 	for _, v := range values {
 		if v != 0 {
@@ -139,7 +140,7 @@ func limitsOf(values []float64) []float64 {
 		return nil
 	}
 	equal := equalWidths(slices.Min(other), slices.Max(other))
-	if slices.Min(other) < 0 || fullest(equal, other) <= crowded {
+	if areShares || slices.Min(other) < 0 || fullest(equal, other) <= crowded {
 		return equal
 	}
 	if ratios := equalRatios(slices.Min(other), slices.Max(other)); fullest(ratios, other) < fullest(equal, other) {

@@ -26,7 +26,7 @@ func TestClasses(t *testing.T) {
 				values[i] = -values[i]
 			}
 		}
-		limits := limitsOf(values)
+		limits := limitsOf(values, false)
 		class, legend := classify(&Chart{}, values)
 		least, most := math.Inf(1), math.Inf(-1)
 		for i, v := range values {
@@ -79,9 +79,13 @@ func TestClassLimits(t *testing.T) {
 		{[]float64{3, 9}, []float64{4, 6, 8}},
 		{[]float64{4, 4, 0}, nil},
 	} {
-		if got := limitsOf(c.values); !slices.Equal(got, c.limits) {
+		if got := limitsOf(c.values, false); !slices.Equal(got, c.limits) {
 			t.Errorf("%v: %v, want %v", c.values, got, c.limits)
 		}
+	}
+	poor := []float64{0.3, 0.5, 1, 1, 2, 3, 4, 9, 50, 66, 87, 90}
+	if got := limitsOf(poor, true); !slices.Equal(got, []float64{20, 40, 60, 80}) {
+		t.Errorf("shares: %v", got)
 	}
 	around := &Chart{Around: 100}
 	class, _ := classify(around, []float64{0, 60, 89, 100, 110, 149, 150})
