@@ -81,9 +81,18 @@ func (e *edition) prepare(x *Index) {
 			return
 		}
 		e.periods = map[editionPeriod]uint32{}
+		var numbers numbering
+		var seen []codeSet // by number, tuples
 		for rows, keys := range x.eachPassing(new(scratch), e.keys[0]) {
 			for i, row := range rows {
-				e.periods[editionPeriod{keys[i], e.period.tuple(row)}] = row
+				number, tuple := numbers.add(keys[i]), e.period.tuple(row)
+				if int(number) == len(seen) {
+					seen = append(seen, newCodeSet(e.period.group.Tuples))
+				}
+				if !seen[number].has(tuple) {
+					seen[number].add(tuple)
+					e.periods[editionPeriod{keys[i], tuple}] = row
+				}
 			}
 		}
 	})

@@ -3,26 +3,30 @@ package index
 import "math/bits"
 
 // numbering gives keys the numbers 0, 1, ... in the order in which they come. It is a map for keys
-// that come by the million: linear probing in slots that are at most half full.
+// that come by the million: linear probing in slots that are at most half full. Rows are sorted, so
+// that a key mostly is the one before, or the one that has come after that before: these are tried
+// first, which reads memory in order.
 type numbering struct {
 	keys  []rowKey // by number
 	slots []uint32 // at the hash of a key, or after it: its number plus 1; 0 in free ones
+	last  uint32   // number that was asked for last
 }
 
 // add returns the number of a key, a new one if it has none.
 func (n *numbering) add(key rowKey) uint32 {
+	if number, has := n.find(key); has {
+		return number
+	}
 	if 2*len(n.keys) >= len(n.slots) {
 		n.slots = make([]uint32, max(16, 4*len(n.keys)))
 		for i, old := range n.keys {
 			n.slots[n.slotOf(old)] = uint32(i + 1)
 		}
 	}
-	slot := n.slotOf(key)
-	if n.slots[slot] == 0 {
-		n.keys = append(n.keys, key)
-		n.slots[slot] = uint32(len(n.keys))
-	}
-	return n.slots[slot] - 1
+	n.last = uint32(len(n.keys))
+	n.keys = append(n.keys, key)
+	n.slots[n.slotOf(key)] = n.last + 1
+	return n.last
 }
 
 // clear forgets all keys, in the time that they take and not in that of the most there ever were.
@@ -36,10 +40,19 @@ func (n *numbering) clear() {
 
 // find returns the number of a key, if it has one.
 func (n *numbering) find(key rowKey) (number uint32, has bool) {
+	for next := n.last; next < min(n.last+2, uint32(len(n.keys))); next++ {
+		if n.keys[next] == key {
+			n.last = next
+			return next, true
+		}
+	}
 	if len(n.slots) == 0 {
 		return 0, false
 	}
 	slot := n.slots[n.slotOf(key)]
+	if slot > 0 {
+		n.last = slot - 1
+	}
 	return slot - 1, slot > 0
 }
 
