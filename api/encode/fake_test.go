@@ -188,8 +188,12 @@ func (b *fakeBatch) Append(dst []byte, lanes []Lane, runs []Run) []byte {
 }
 
 // AppendGzip and AppendZstd append the body of the rows of runs.
-func (t *Table) AppendGzip(dst []byte, runs []Run) []byte { return t.Append(dst, runs, Gzip, nil) }
-func (t *Table) AppendZstd(dst []byte, runs []Run) []byte { return t.Append(dst, runs, Zstd, nil) }
+func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
+	return t.Append(dst, t.frame(), runs, Gzip, nil)
+}
+func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
+	return t.Append(dst, t.frame(), runs, Zstd, nil)
+}
 
 // body returns the plain body of rows.
 func body(rows Rows, runs []Run) []byte {

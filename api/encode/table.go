@@ -73,21 +73,16 @@ func NewTable(rows Rows, o Options) *Table {
 // to them and back.
 const leastStored = 3
 
-// Append appends the body of the rows of runs, which ascend and do not touch: in gzip as one
-// member, in zstd as one frame with its content size. It may overwrite runs. Before each batch of
-// rows that it encodes, and before it compresses a whole body, it calls pause, unless that is nil.
-func (t *Table) Append(dst []byte, runs []Run, coding Coding, pause func()) []byte {
-	return t.AppendBetween(dst, t.frame(), runs, coding, pause)
-}
-
 // Frame is the text of a body before and after its rows.
 type Frame struct{ Head, Tail []byte }
 
 // frame is that of the table's bodies.
 func (t *Table) frame() Frame { return Frame{t.rows.Head(), t.rows.Tail()} }
 
-// AppendBetween is Append with another text before and after the rows.
-func (t *Table) AppendBetween(dst []byte, f Frame, runs []Run, coding Coding, pause func()) []byte {
+// Append appends the body of the rows of runs, which ascend and do not touch: in gzip as one
+// member, in zstd as one frame with its content size. It may overwrite runs. Before each batch of
+// rows that it encodes, and before it compresses a whole body, it calls pause, unless that is nil.
+func (t *Table) Append(dst []byte, f Frame, runs []Run, coding Coding, pause func()) []byte {
 	switch {
 	case coding == Zstd:
 		return t.whole(dst, f, runs, AppendZstd, pause)

@@ -157,7 +157,7 @@ func (f *Form) AppendCodedPausing(dst []byte, coding encode.Coding, ranges []ind
 	for _, r := range ranges {
 		*runs = append(*runs, encode.Run(r))
 	}
-	dst = f.table.AppendBetween(dst, encode.Frame{Head: f.head, Tail: f.tail}, *runs, coding, pause)
+	dst = f.table.Append(dst, encode.Frame{Head: f.head, Tail: f.tail}, *runs, coding, pause)
 	f.runs.Put(runs)
 	return dst
 }
