@@ -37,7 +37,6 @@ type column struct {
 	codes  []uint32          // positions in the lists below, by record
 	cells  []string          // distinct values, as JSON
 	values []value           // the same
-	counts []int             // how many records have them
 	seen   map[string]uint32 // codes by cell; nil once all records are there
 }
 
@@ -51,11 +50,9 @@ func (t *table) put(at int, v aggregate.Value, cell []byte) *value {
 		code = uint32(len(c.cells))
 		c.cells = append(c.cells, string(cell))
 		c.values = append(c.values, t.of.Properties[at].valueOf(v))
-		c.counts = append(c.counts, 0)
 		c.seen[c.cells[code]] = code
 	}
 	c.codes = append(c.codes, code)
-	c.counts[code]++
 	return &c.values[code]
 }
 
@@ -87,7 +84,7 @@ func (t *table) add(q *question, found list.Valued) {
 // records are some records of a table: a page of those that pass a filter.
 type records struct {
 	*table
-	rows  []int
+	rows  []uint32
 	total int
 }
 
@@ -278,67 +275,37 @@ func (a *request) answerComputed() error {
 }
 
 // find finds the records of a page.
-func (a *request) find(found *records, pause func() error) error {
-	matches, total := func(int) verdict { return yes }, found.len()
-	switch {
-	case a.key != "":
-		matches = func(record int) verdict { return verdictOf(found.keys[record] == a.key) }
-		total = -1
-	case a.filter != nil:
-		var err error
-		if matches, total, err = found.matches(a.filter, new(int), pause); err != nil {
+func (a *request) find(found *records, pause func() error) (err error) {
+	matches := func(record int) verdict { return verdictOf(a.key == "" || found.keys[record] == a.key) }
+	if a.filter != nil {
+		if matches, err = found.matches(a.filter, new(int), pause); err != nil {
 			return err
 		}
 	}
-	limit, passed := a.limit(), 0
-	if a.order != nil {
-		return a.findSorted(found, matches, pause)
-	}
-	for i := 0; i < found.len() && passed != total && (total < 0 || len(found.rows) < limit); i++ {
-		if i%recordsPerPause == 0 {
-			if err := pause(); err != nil {
-				return err
-			}
-		}
-		if matches(i) != yes {
-			continue
-		}
-		if uint64(passed) >= a.skip && len(found.rows) < limit {
-			found.rows = append(found.rows, i)
-		}
-		passed++
-	}
-	if found.total = max(total, passed); a.key != "" && passed == 0 {
-		return list.NotFound("%s has no record with the key %s", a.of.Name, list.Quoted(a.key))
-	}
-	return nil
-}
-
-// findSorted finds the records of a page in an order that is asked for.
-func (a *request) findSorted(found *records, matches func(int) verdict, pause func() error) error {
 	var rows []uint32
-	for i := range uint32(found.len()) {
+	for i := range found.len() {
 		if i%recordsPerPause == 0 {
 			if err := pause(); err != nil {
 				return err
 			}
 		}
-		if matches(int(i)) == yes {
-			rows = append(rows, i)
+		if matches(i) == yes {
+			rows = append(rows, uint32(i))
 		}
 	}
-	if len(rows) > mostChosen {
-		return (&choice{of: a.of}).tooMany(strconv.Itoa(len(rows)))
+	switch found.total = len(rows); {
+	case a.key != "" && found.total == 0:
+		return list.NotFound("%s has no record with the key %s", a.of.Name, list.Quoted(a.key))
+	case a.order != nil && found.total > mostChosen:
+		return (&choice{of: a.of}).tooMany(strconv.Itoa(found.total))
+	case a.order != nil:
+		a.of.sort(rows, a.order, func(property int, row uint32) value {
+			c := &found.columns[property]
+			return c.values[c.codes[row]]
+		})
 	}
-	a.of.sort(rows, a.order, func(property int, row uint32) value {
-		c := &found.columns[property]
-		return c.values[c.codes[row]]
-	})
-	found.total = len(rows)
 	rows = rows[min(a.skip, uint64(len(rows))):]
-	for _, row := range rows[:min(len(rows), a.limit())] {
-		found.rows = append(found.rows, int(row))
-	}
+	found.rows = rows[:min(len(rows), a.limit())]
 	return nil
 }
 

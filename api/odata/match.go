@@ -22,12 +22,9 @@ func (n *node) about() (first, other int) {
 	return first, other
 }
 
-// matches returns what a $filter says of each record, and how many records it is yes of: -1 if
-// that takes a look at each of them. A part that is about one property is asked of each distinct
-// value of it, once. Comparisons are counted in work.
-func (t *table) matches(
-	n *node, work *int, pause func() error,
-) (of func(record int) verdict, total int, err error) {
+// matches returns what a $filter says of each record. A part that is about one property is asked of
+// each distinct value of it, once. Comparisons are counted in work.
+func (t *table) matches(n *node, work *int, pause func() error) (of func(record int) verdict, err error) {
 	first, other := n.about()
 	switch {
 	case other >= 0:
@@ -36,13 +33,10 @@ func (t *table) matches(
 		n.walk(func(c *node) { *work += max(1, len(c.literals)) * len(t.columns[first].values) })
 	default:
 		always := n.eval(nil)
-		if always == yes {
-			total = t.len()
-		}
-		return func(int) verdict { return always }, total, nil
+		return func(int) verdict { return always }, nil
 	}
 	if *work > maxWork {
-		return nil, 0, badRequest("this $filter needs more than %d comparisons with values of %s; use fewer "+
+		return nil, badRequest("this $filter needs more than %d comparisons with values of %s; use fewer "+
 			"comparisons, or fewer values after in", maxWork, t.of.Name)
 	}
 	if other < 0 {
@@ -50,21 +44,19 @@ func (t *table) matches(
 		verdicts := make([]verdict, len(c.values))
 		for i := range c.values {
 			if err := pause(); err != nil {
-				return nil, 0, err
+				return nil, err
 			}
-			if verdicts[i] = n.eval(&c.values[i]); verdicts[i] == yes {
-				total += c.counts[i]
-			}
+			verdicts[i] = n.eval(&c.values[i])
 		}
-		return func(record int) verdict { return verdicts[c.codes[record]] }, total, nil
+		return func(record int) verdict { return verdicts[c.codes[record]] }, nil
 	}
 	kids := make([]func(int) verdict, len(n.kids))
 	for i, kid := range n.kids {
-		if kids[i], _, err = t.matches(kid, work, pause); err != nil {
-			return nil, 0, err
+		if kids[i], err = t.matches(kid, work, pause); err != nil {
+			return nil, err
 		}
 	}
 	return func(record int) verdict {
 		return n.join(func(kid int) verdict { return kids[kid](record) })
-	}, -1, nil
+	}, nil
 }
