@@ -250,7 +250,7 @@ func (f *buildFlags) beforePublish(
 		return p, err
 	}
 	p.Figures = kept.hash
-	p.Changed, err = kept.changed(f.review.rules.Exceptions, f.load.source.AllowShrink)
+	p.Changed, err = kept.changed(ctx, f.review.rules.Exceptions, f.load.source.AllowShrink)
 	f.deltas.write(into, shown, id, messages)
 	return p, err
 }

@@ -148,7 +148,9 @@ const (
 
 // changed names the figures that have changed by more than usual, or are gone. Those of roles that
 // may shrink are not named.
-func (k *keptFigures) changed(exceptions []threshold.Exception, mayShrink []string) (lines []string, err error) {
+func (k *keptFigures) changed(
+	ctx context.Context, exceptions []threshold.Exception, mayShrink []string,
+) (lines []string, err error) {
 	if k.before == nil || k.after == nil {
 		return nil, nil
 	}
@@ -160,7 +162,8 @@ func (k *keptFigures) changed(exceptions []threshold.Exception, mayShrink []stri
 		}
 	}
 	rules.Exceptions = append(rules.Exceptions, exceptions...)
-	all, err := threshold.CompareFigures(k.before, k.after, rules, time.Now())
+	before, after := threshold.Side{Figures: k.before}, threshold.Side{Figures: k.after}
+	all, err := threshold.Compare(ctx, before, after, rules, time.Now())
 	for i := range all {
 		lines = append(lines, all[i].String())
 	}

@@ -441,7 +441,7 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 			return p, err
 		}
 		p.Figures = kept.hash
-		p.Changed, err = kept.changed(nil, f.load.source.AllowShrink)
+		p.Changed, err = kept.changed(ctx, nil, f.load.source.AllowShrink)
 		return p, err
 	}
 	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages)

@@ -20,7 +20,7 @@ var Any = math.Inf(1)
 // Rules are the changes that are accepted.
 type Rules struct {
 	Most       float64 // per cent, where no exception is for it
-	Noise      float64 // of CompareFigures: differences of sums that are no change; 0: as of Compare
+	Noise      float64 // differences of sums of figures that are no change, if it is above the usual
 	Exceptions []Exception
 }
 

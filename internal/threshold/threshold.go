@@ -71,58 +71,36 @@ const (
 	whatRows    = "rows"
 )
 
-// Side is a snapshot, and the headline figures that its publication has kept. If these are nil,
-// they are computed.
+// Side is a snapshot with its headline figures. Figures that are nil are computed. Without a
+// snapshot, figures alone are compared.
 type Side struct {
 	*store.Snapshot
 	Figures *figures.Kept
 }
 
-// Compare returns the changes between two open snapshots that the rules do not accept, the largest
-// first. It closes neither.
+// Compare returns the changes between two sides that the rules do not accept, the largest first. It
+// closes no snapshot.
 func Compare(ctx context.Context, before, after Side, r Rules, at time.Time) ([]Excess, error) {
-	changed, _ := store.Compare(before.Manifest, after.Manifest)
 	tables := map[string]bool{}
-	for _, c := range changed {
-		tables[c.Table] = true
+	if before.Snapshot != nil && after.Snapshot != nil {
+		changed, _ := store.Compare(before.Manifest, after.Manifest)
+		for _, c := range changed {
+			tables[c.Table] = true
+		}
 	}
 	var sides [2]map[key]number
-	for i, side := range []Side{before, after} {
+	for i, side := range []*Side{&before, &after} {
 		var err error
-		if sides[i], err = measure(ctx, side, tables); err != nil {
-			return nil, fmt.Errorf("figures of snapshot %s: %w", side.Manifest.ID, err)
+		if sides[i], err = side.measure(ctx, tables, r.Noise); err != nil {
+			return nil, err
 		}
-	}
-	sameRules(before.Figures, after.Figures, sides[0])
-	return excesses(sides[0], sides[1], r, at), nil
-}
-
-// CompareFigures is Compare for the headline figures alone, that two publications have kept.
-func CompareFigures(before, after *figures.Kept, r Rules, at time.Time) ([]Excess, error) {
-	var sides [2]map[key]number
-	for i, kept := range []*figures.Kept{before, after} {
-		m := measurement{found: map[key]number{}}
-		for _, h := range contract.AllHeadlines() {
-			if err := m.addKept(kept, h, r.Noise); err != nil {
-				return nil, err
-			}
-		}
-		sides[i] = m.found
-	}
-	sameRules(before, after, sides[0])
-	return excesses(sides[0], sides[1], r, at), nil
-}
-
-// sameRules leaves out figures that are declared otherwise than before: these cannot be compared.
-func sameRules(before, after *figures.Kept, numbers map[key]number) {
-	if before == nil || after == nil {
-		return
 	}
 	for _, h := range contract.AllHeadlines() {
-		if !before.SameRule(h, after) {
-			maps.DeleteFunc(numbers, func(k key, _ number) bool { return k.what == "" && k.name == h.Name })
+		if !before.Figures.SameRule(h, after.Figures) { // these cannot be compared
+			maps.DeleteFunc(sides[0], func(k key, _ number) bool { return k.what == "" && k.name == h.Name })
 		}
 	}
+	return excesses(sides[0], sides[1], r, at), nil
 }
 
 func excesses(before, after map[key]number, r Rules, at time.Time) (all []Excess) {
@@ -189,29 +167,27 @@ func (n number) change(now number) float64 {
 	return 100 * (most/least - 1)
 }
 
-// measure reads the numbers of a snapshot that depend on some tables.
-func measure(ctx context.Context, side Side, tables map[string]bool) (map[key]number, error) {
-	offline, err := figures.NewOffline(side.Acquire()) // which Close closes
-	if err != nil {
-		return nil, err
-	}
-	defer offline.Close()
-	m := measurement{offline, map[key]number{}}
-	for i := range contract.Endpoints {
-		if e := &contract.Endpoints[i]; err == nil && tables[e.Table] {
-			err = errors.Join(ctx.Err(), m.addTable(e))
+// measure reads the headline figures, and the numbers of some tables.
+func (s *Side) measure(ctx context.Context, tables map[string]bool, noise float64) (map[key]number, error) {
+	m := measurement{found: map[key]number{}}
+	if s.Snapshot != nil {
+		if err := m.addTables(ctx, s.Acquire(), tables); err != nil { // which it closes
+			return nil, fmt.Errorf("figures of snapshot %s: %w", s.Manifest.ID, err)
 		}
 	}
-	for i := range contract.Headlines {
-		switch h := &contract.Headlines[i]; {
-		case err != nil || !tables[h.List(contract.ContractNames).Table]:
-		case side.Figures != nil:
-			err = m.addKept(side.Figures, h, 0)
-		default:
-			err = errors.Join(ctx.Err(), m.addFigure(h))
+	if s.Figures == nil {
+		making := figures.Making{Of: s.Manifest, Open: func() (*store.Snapshot, error) { return s.Acquire(), nil }}
+		var err error
+		if s.Figures, err = making.Make(); err != nil {
+			return nil, fmt.Errorf("figures of snapshot %s: %w", s.Manifest.ID, err)
 		}
 	}
-	return m.found, err
+	for _, h := range contract.AllHeadlines() {
+		if err := m.addFigure(s.Figures, h, noise); err != nil {
+			return nil, err
+		}
+	}
+	return m.found, nil
 }
 
 type measurement struct {
@@ -232,6 +208,20 @@ func (m *measurement) ask(q *contract.Question) (records []textual.Record, err e
 		return nil, fmt.Errorf("%s?%s: %w", q.Plan().Paths()[0], q.Text(), err)
 	}
 	return records, nil
+}
+
+// addTables adds the numbers of tables of a snapshot, and closes it.
+func (m *measurement) addTables(ctx context.Context, snap *store.Snapshot, tables map[string]bool) (err error) {
+	if m.of, err = figures.NewOffline(snap); err != nil {
+		return err
+	}
+	defer m.of.Close()
+	for i := range contract.Endpoints {
+		if e := &contract.Endpoints[i]; err == nil && tables[e.Table] {
+			err = errors.Join(ctx.Err(), m.addTable(e))
+		}
+	}
+	return err
 }
 
 // addTable counts the rows and places of a table, in all and by each of its fields with a country.
@@ -267,7 +257,7 @@ func (m *measurement) addTable(e *contract.Endpoint) error {
 				}
 				k := key{e.Table, r.Value(by), what} // null is no country
 				n := number{least: least, rows: measure == "count"}
-				if err := m.add(k, r, strings.ReplaceAll(measure, ":", "_"), n); err != nil {
+				if err := m.add(k, r.Value(strings.ReplaceAll(measure, ":", "_")), n); err != nil {
 					return err
 				}
 			}
@@ -277,52 +267,26 @@ func (m *measurement) addTable(e *contract.Endpoint) error {
 }
 
 // addFigure adds a headline figure of all countries.
-func (m *measurement) addFigure(h *contract.Headline) error {
-	_, e := contract.HeadlineOf(h.Name, contract.ContractNames)
-	records, err := m.ask(contract.Ask(e, contract.Figures))
-	if err != nil {
-		return err
-	}
-	for _, r := range records {
-		if err := m.add(key{name: h.Name, place: r.Value(contract.CountryParam)}, r, "value", numberOf(h)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// numberOf is a number of a figure, without its value.
-func numberOf(h *contract.Headline) number {
+func (m *measurement) addFigure(kept *figures.Kept, h *contract.Headline, noise float64) error {
 	n := number{points: h.Newest == contract.YearApart}
 	if h.IsPlain() && (strings.HasPrefix(h.Measures[0], "sum:") || strings.HasPrefix(h.Measures[0], "distinct:")) {
-		n.least = leastRows
+		n.least = max(leastRows, noise)
 	}
-	return n
-}
-
-// addKept adds a headline figure of all countries that a publication has kept.
-func (m *measurement) addKept(kept *figures.Kept, h *contract.Headline, noise float64) error {
 	values, err := kept.Values(h)
 	for place, text := range values {
-		n := numberOf(h)
-		if n.text = text; n.least > 0 {
-			n.least = max(n.least, noise)
+		if err := m.add(key{name: h.Name, place: place}, text, n); err != nil {
+			return err
 		}
-		if n.value, err = strconv.ParseFloat(text, 64); err != nil {
-			return fmt.Errorf("%s of %s: %w", h.Name, place, err)
-		}
-		m.found[key{name: h.Name, place: place}] = n
 	}
 	return err
 }
 
-// add adds the number that a field of a record has. Null is none.
-func (m *measurement) add(k key, r textual.Record, field string, n number) (err error) {
-	var has bool
-	if n.text, has = r.Text(field); !has {
+// add adds a number with a text.
+func (m *measurement) add(k key, text string, n number) (err error) {
+	if n.text = text; text == "" { // null is none
 		return nil
 	}
-	if n.value, err = strconv.ParseFloat(n.text, 64); err != nil {
+	if n.value, err = strconv.ParseFloat(text, 64); err != nil {
 		return fmt.Errorf("%s of %s: %w", k.name, k.place, err)
 	}
 	m.found[k] = n
