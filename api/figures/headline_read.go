@@ -74,8 +74,9 @@ type figure struct {
 
 	of  map[string]*headline // places with rows
 	why map[string]say.Text  // places without rows, and why; nil until it is known
-	// What exists of places besides these rows, in words; nil until it is needed.
+	// What exists besides these rows, in words, of places and of all; nil until it is needed.
 	alike, otherKinds map[string]say.Text
+	everywhere        say.Text
 
 	others aggregate.Value // countries on the other side, of figures that have one
 }

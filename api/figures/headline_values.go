@@ -10,7 +10,6 @@ import (
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
-	"hdqs/api/list"
 	"hdqs/api/say"
 )
 
@@ -265,18 +264,7 @@ func (f *figure) missing(place string, h *headline, hasRows bool) (say.Text, err
 	if hasRows {
 		return f.undecided(place, h)
 	}
-	if len(f.given.Filters) > 0 {
-		return f.absent(place)
-	}
-	find := func() (say.Text, error) { return f.absent(place) }
-	return list.MadeOf(f.a.Served, absentKey{f.Headline, place}, find)
-}
-
-// absentKey is the key of what a snapshot keeps of a place without rows: to look for those of other
-// kinds and times takes longer than a figure.
-type absentKey struct {
-	*contract.Headline
-	place string
+	return f.absent(place)
 }
 
 // absent says what exists besides the rows of a figure, of which a place has none.

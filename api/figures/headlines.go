@@ -173,19 +173,11 @@ func (c *headlineReader) declarations() (records [][]any) {
 	return records
 }
 
-// allKey is the key of what a snapshot keeps of the records of a figure, which do not depend on who
-// asks: to count those of all countries takes longer than the figure of one.
-type allKey struct{ *contract.Headline }
-
 // recordsOfAll says of which countries and time there are records of the kind of a figure.
-func (f *figure) recordsOfAll(kind *contract.Question) (say.Text, error) {
-	if len(f.given.Filters) > 0 {
-		return f.askAll(kind)
+func (f *figure) recordsOfAll(kind *contract.Question) (records say.Text, err error) {
+	if !f.everywhere.IsZero() {
+		return f.everywhere, nil
 	}
-	return list.MadeOf(f.a.Served, allKey{f.Headline}, func() (say.Text, error) { return f.askAll(kind) })
-}
-
-func (f *figure) askAll(kind *contract.Question) (records say.Text, err error) {
 	rows, err := f.ask(kind, nil, "distinct:"+f.Place, "max:"+contract.PeriodStart)
 	if err != nil {
 		return records, err
@@ -193,14 +185,16 @@ func (f *figure) askAll(kind *contract.Question) (records say.Text, err error) {
 	var of say.Text
 	switch countries := rows.at(0, 0).Int; countries {
 	case 0:
-		return say.Of("the list %s has no such record at all", f.list.Name()), nil
+		f.everywhere = say.Of("the list %s has no such record at all", f.list.Name())
+		return f.everywhere, nil
 	case 1:
 		of = say.Of("1 country")
 	default:
 		of = say.Of("%s countries", countries)
 	}
 	newest := monthText(rows.at(0, 1))
-	return say.Of("the list %s has such records of %s, the newest of %s", f.list.Name(), of, newest), nil
+	f.everywhere = say.Of("the list %s has such records of %s, the newest of %s", f.list.Name(), of, newest)
+	return f.everywhere, nil
 }
 
 // recordsOf says how many records there are of each place, and of which time.

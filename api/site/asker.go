@@ -16,18 +16,11 @@ type asker struct {
 	mount  *list.Mount
 }
 
-// keptFigure is the key of a headline figure of all countries. A snapshot keeps it, since every
-// first page of its list asks for it.
-type keptFigure struct{ Endpoint *contract.Endpoint }
-
 // Ask implements browse.Source.
 func (q *asker) Ask(asked *contract.Question) (*browse.Answer, error) {
-	switch kind := asked.Plan().Kind; {
-	case kind == contract.Aggregate, kind == contract.Facets, kind == contract.Figures && len(asked.Filters) > 0:
+	switch asked.Plan().Kind {
+	case contract.Aggregate, contract.Facets, contract.Figures:
 		return q.remembered(asked)
-	case kind == contract.Figures:
-		ask := func() (*browse.Answer, error) { return q.answer(asked) }
-		return list.MadeOf(q.served, keptFigure{asked.Endpoint()}, ask)
 	}
 	return q.answer(asked)
 }
