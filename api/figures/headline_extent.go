@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"errors"
 	"math/big"
 	"time"
 
@@ -20,11 +19,7 @@ func (f *figure) readExtents() error {
 		f.others = rows.at(0, 0)
 	}
 	if f.OutOf != "" {
-		err := f.readWholes(f.codes...)
-		if _, refused := errors.AsType[*contract.Invalid](err); refused {
-			err = f.eachPlace(func(place string, _ *headline) error { return f.readWholes(place) })
-		}
-		if err != nil {
+		if err := f.together(f.codes, f.readWholes); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -138,9 +139,12 @@ func computeFigure(f *figure) (err error) {
 // all asks for all rows of the list.
 func (f *figure) all() *contract.Question { return contract.Ask(f.list, contract.Aggregate) }
 
-// in restricts a question to places.
+// in restricts a question to places. A refusal of several says which of them are right.
 func (f *figure) in(q *contract.Question, places ...string) *contract.Question {
-	if q = q.Copy(); places == nil {
+	if q = q.Copy(); len(places) != 1 {
+		q.Apart = f.Place
+	}
+	if places == nil {
 		return q
 	}
 	return q.KeepAll(f.Place, places)
@@ -278,13 +282,25 @@ func (f *figure) readRows() error {
 	case contract.YearApart:
 		rows, err := f.ask(f.in(f.base, f.codes...), []string{f.Place}, newestStart)
 		for i := 0; err == nil && i < rows.len(); i++ {
-			place, month := rows.at(i, 0).Text, monthOf(rows.at(i, 1))
-			f.months[place] = month
-			err = f.describe(f.between(f.in(f.base, place), month, month))
+			f.months[rows.at(i, 0).Text] = monthOf(rows.at(i, 1))
 		}
-		return err
+		return cmp.Or(err, f.eachMonth(func(month time.Time, places []string) error {
+			return f.describe(f.between(f.in(f.base, places...), month, month))
+		}))
 	}
 	return f.describe(f.in(f.base, f.codes...))
+}
+
+// eachMonth calls do with each newest month of YearApart and the places that have it.
+func (f *figure) eachMonth(do func(month time.Time, places []string) error) (err error) {
+	byMonth := map[time.Time][]string{}
+	for place, month := range f.months {
+		byMonth[month] = append(byMonth[month], place)
+	}
+	for month, places := range byMonth {
+		err = cmp.Or(err, do(month, places))
+	}
+	return err
 }
 
 // describe finds what is known of the rows of places besides the value.

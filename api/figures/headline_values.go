@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
@@ -94,16 +95,15 @@ func intOf(n int) aggregate.Value { return aggregate.Value{Kind: aggregate.Int, 
 // readValues finds the values of all places that have rows.
 func (f *figure) readValues() error {
 	if f.Newest == contract.YearApart {
-		return f.eachPlace(f.medianChange)
+		return f.eachMonth(func(month time.Time, places []string) error {
+			return f.together(places, func(places ...string) error { return f.medianChange(month, places) })
+		})
 	}
 	read := f.measure
 	if len(f.Measures) > 1 {
 		read = f.ratio
 	}
-	err := read(f.codes...)
-	if _, refused := errors.AsType[*contract.Invalid](err); refused {
-		err = f.eachPlace(func(place string, _ *headline) error { return read(place) })
-	}
+	err := f.together(f.codes, read)
 	isUnknown := func(h *headline) bool { return h.known.Kind == aggregate.Null }
 	if err != nil || !f.isCoarsest() || !slices.ContainsFunc(slices.Collect(maps.Values(f.of)), isUnknown) {
 		return err
@@ -121,11 +121,27 @@ func (f *figure) readValues() error {
 // its own.
 func (f *figure) isCoarsest() bool { return f.filters.Coarsest }
 
-// eachPlace calls do for each place that has rows. Where the checks of sums refuse an aggregate,
-// the place has no value.
-func (f *figure) eachPlace(do func(place string, h *headline) error) error {
+// together calls read with places, nil for all. Where the checks of sums refuse that, it calls it
+// with those of them that are right by themselves, and then with each of the others. One that is
+// refused has no value.
+func (f *figure) together(places []string, read func(places ...string) error) error {
+	err := read(places...)
+	invalid, refused := errors.AsType[*contract.Invalid](err)
+	if !refused {
+		return err
+	}
+	var right []string
+	if instead := invalid.Issues[0].Instead; instead != nil && instead.Apart != "" {
+		right = instead.Texts(f.Place + contract.SeveralSuffix)
+		if err = read(right...); err != nil {
+			right = nil
+		}
+	}
 	for place, h := range f.of {
-		err := do(place, h)
+		if slices.Contains(right, place) || places != nil && !slices.Contains(places, place) {
+			continue
+		}
+		err := read(place)
 		if invalid, refused := errors.AsType[*contract.Invalid](err); refused {
 			h.refusal = invalid.Issues[0].Text
 		} else if err != nil {
@@ -201,36 +217,41 @@ func (f *figure) ratio(places ...string) error {
 	return nil
 }
 
-// medianChange compares the newest month of a country with the same month a year before.
-func (f *figure) medianChange(place string, h *headline) error {
-	month, by := f.months[place], append(f.MatchedBy(), monthPart)
-	var prices [2]map[string]*big.Rat
-	for years := range prices {
+// medianChange compares the newest month of places with the same month a year before.
+func (f *figure) medianChange(month time.Time, places []string) error {
+	by := append(append([]string{f.Place}, f.MatchedBy()...), monthPart)
+	before, changes := map[string]*big.Rat{}, map[string][]*big.Rat{}
+	for _, years := range []int{1, 0} {
 		of := month.AddDate(-years, 0, 0)
-		rows, err := f.ask(f.between(f.in(f.base, place), of, of), by, f.Measures...)
+		rows, err := f.ask(f.between(f.in(f.base, places...), of, of), by, f.Measures...)
 		if err != nil {
 			return err
 		}
-		prices[years] = map[string]*big.Rat{}
 		for i := range rows.len() {
-			if rows.at(i, len(by)-1).Text == of.Format("2006-01") { // prices run to the middle of the next month
-				prices[years][groupKey(rows.result, i, len(by)-1)] = ratOf(rows.number(i, len(by)))
+			if rows.at(i, len(by)-1).Text != of.Format("2006-01") {
+				continue // prices run to the middle of the next month
+			}
+			key, price := groupKey(rows.result, i, len(by)-1), ratOf(rows.number(i, len(by)))
+			if then, place := before[key], rows.at(i, 0).Text; years == 1 {
+				before[key] = price
+			} else if price != nil && then != nil && then.Sign() > 0 {
+				changes[place] = append(changes[place], new(big.Rat).Quo(price, then))
 			}
 		}
 	}
-	var changes []*big.Rat
-	for key, now := range prices[0] {
-		if before := prices[1][key]; now != nil && before != nil && before.Sign() > 0 {
-			changes = append(changes, new(big.Rat).Quo(now, before))
-		}
-	}
-	if len(changes) == 0 {
-		h.reason = say.Of("nothing of its newest month, %s, has a price in the same month a year before",
-			month.Format("2006-01"))
-		return nil
-	}
 	one := big.NewRat(1, 1)
-	h.value, h.rows = percentText(new(big.Rat).Sub(contract.Median(changes), one), one), len(changes)
+	for _, place := range places {
+		h, of := f.of[place], changes[place]
+		switch {
+		case h == nil:
+			continue
+		case len(of) == 0:
+			h.reason = say.Of("nothing of its newest month, %s, has a price in the same month a year before",
+				month.Format("2006-01"))
+			continue
+		}
+		h.value, h.rows = percentText(new(big.Rat).Sub(contract.Median(of), one), one), len(of)
+	}
 	return nil
 }
 

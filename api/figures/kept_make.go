@@ -145,21 +145,26 @@ func packAll(f *figure, countries []string) (*keptFigure, error) {
 		kept.Future = append(kept.Future, strings.Clone(code))
 	}
 	slices.Sort(kept.Future)
-	var series map[string]map[string]string
-	if keepsSeries(f.Headline) {
+	places := map[string]*keptPlace{}
+	for _, code := range slices.AppendSeq(slices.Clone(countries), maps.Keys(f.of)) {
 		var err error
-		if series, err = readSeries(f); err != nil {
+		if places[code], err = pack(f, code); err != nil {
+			return nil, fmt.Errorf("%s: %w", code, err)
+		}
+	}
+	if keepsSeries(f.Headline) {
+		series, err := readSeries(f)
+		if err != nil {
 			return nil, err
 		}
 		kept.Times = timesOf(series)
-	}
-	for _, code := range slices.AppendSeq(slices.Clone(countries), maps.Keys(f.of)) {
-		p, err := pack(f, code)
-		if err == nil {
-			p.Series = packSeries(series[code], kept.Times)
-			kept.lines[strings.Clone(code)], err = json.Marshal(p)
+		for code := range series {
+			places[code].Series = packSeries(series[code], kept.Times)
 		}
-		if err != nil {
+	}
+	for code, p := range places {
+		var err error
+		if kept.lines[strings.Clone(code)], err = json.Marshal(p); err != nil {
 			return nil, fmt.Errorf("%s: %w", code, err)
 		}
 	}

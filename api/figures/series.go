@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func readSeries(f *figure) (all map[string]map[string]string, err error) {
 	if hasUnits {
 		measures = append(measures, contract.CoverageName)
 	}
-	read := func(places ...string) error {
+	return all, f.together(f.codes, func(places ...string) error {
 		rows, err := f.ask(f.in(asked, places...), by, measures...)
 		for i := 0; err == nil && i < rows.len(); i++ {
 			place, at := rows.at(i, 0).Text, rows.at(i, 1).String()
@@ -61,21 +60,7 @@ func readSeries(f *figure) (all map[string]map[string]string, err error) {
 			all[place][strings.Clone(at)] = strings.Clone(rows.number(i, 2))
 		}
 		return err
-	}
-	err = read(f.codes...)
-	if _, refused := errors.AsType[*contract.Invalid](err); !refused {
-		return all, err
-	}
-	clear(all)
-	for place := range f.of {
-		if err := read(place); err != nil {
-			if _, refused := errors.AsType[*contract.Invalid](err); !refused {
-				return nil, err
-			}
-			delete(all, place)
-		}
-	}
-	return all, nil
+	})
 }
 
 // timesOf are the months or years of which some place has a value, the latest first.

@@ -25,9 +25,10 @@ func aggregateOf(path string) *contract.Question {
 	return contract.Ask(&contract.Endpoints[at], contract.Aggregate)
 }
 
-// askList answers a question about groups of a list of a snapshot, in the contract's names. The
-// list is checked like any other: damage of its table is found, and the question refused.
+// askList answers a question about groups of a list of a snapshot, in the contract's names, without
+// hints. The list is checked like any other: damage of its table is found, and the question refused.
 func askList(s *list.Lists, v *state.Served, q *contract.Question) (found answered, err error) {
+	q.Unhinted = true
 	err = s.Query(v, s.Routes.MountIn(contract.ContractNames), q, func(_ *list.Reply, records list.Records) error {
 		found = answered{records.(*aggregates)}
 		return nil
