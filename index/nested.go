@@ -14,10 +14,12 @@ func (o *Overlaps) Nested(q *Query, s *Search, yield func(Overlap) bool) error {
 	if err != nil {
 		return err
 	}
-	var chunk ChunkRows
-	for _, n := range *p.nestings() {
-		if !n.each(passing, &chunk, s, yield) {
-			return nil
+	if !q.Coarsest { // which drops the rows that others contain
+		var chunk ChunkRows
+		for _, n := range *p.nestings() {
+			if !n.each(passing, &chunk, s, yield) {
+				return nil
+			}
 		}
 	}
 	o.nestedOnce.Do(func() { o.findMixed(p) })
