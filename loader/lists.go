@@ -25,9 +25,28 @@ func (p *pass) readLocations(ctx context.Context) error {
 	}
 	if fault == nil {
 		rows := len(p.refs.units.countries)
-		fault = cmp.Or(p.noRows(role, rows), p.load.lostRows(role, table, rows))
+		fault = cmp.Or(p.noRows(role, rows), p.load.lostRows(role, table, rows), p.lostFlags(role, table))
 	}
 	return p.useFallback(ctx, fault, p.restoreCountries, table)
+}
+
+// lostFlags is the fault of a list in which no country has a flag any more: filters by it would
+// hide all rows.
+func (p *pass) lostFlags(role, table string) *listFault {
+	data, err := p.load.previous.data(table, restoredColumns[table]...)
+	if err != nil || p.load.opts.mayShrink(role) { // there is no list before
+		return nil
+	}
+	was, now := countriesIn(data), p.refs.units.countries
+	hasHRP := func(c countryUnit) bool { return c.hasHRP }
+	inGHO := func(c countryUnit) bool { return c.inGHO }
+	for i, flag := range []func(countryUnit) bool{hasHRP, inGHO} {
+		if slices.ContainsFunc(was, flag) && !slices.ContainsFunc(now, flag) {
+			return newListFault(role, p.load.catalog.files[role][0].path, "no country has the flag %q any more; "+
+				"--allow-shrink=%s accepts it", []string{headerHRP, headerGHO}[i], role)
+		}
+	}
+	return nil
 }
 
 // readUnits reads the list of administrative units. They are numbered when the whole list has been

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"hdqs/loader/catalogfile"
+	"hdqs/schema"
 	"hdqs/snapshot"
 )
 
@@ -67,6 +69,66 @@ func (p *pass) lostColumns(th *theme, out *roleRows) error {
 		}
 	}
 	return nil
+}
+
+// lostValues is the error of a role of which a column has no value any more, or of which more than
+// half of the texts in a column are gone: codes or units were renamed, or the file is that of
+// another list. Places and sources are compared in other ways.
+func (p *pass) lostValues(th *theme, rows *tableBuilder) error {
+	if rows.rows == 0 || !p.load.previous.hasRows(th.table.name) || p.load.opts.mayShrink(th.role) {
+		return nil
+	}
+	seg, err := p.load.previous.open(th.table.name)
+	if err != nil {
+		return nil // a damaged store must not stop the load that repairs it
+	}
+	defer seg.Close()
+	for i := range th.table.columns {
+		v := rows.column(th.table.columns[i].name)
+		was, err := seg.Column(v.name)
+		if err != nil || v.kind == snapshot.Bool || v.group == "place" || v.name == "resource_catalog_id" ||
+			slices.Contains(schema.UnitColumns, v.name) {
+			continue
+		}
+		if !v.hasValue() && columnHasValue(was) {
+			return fmt.Errorf("column %s of table %s has no value any more; --allow-shrink=%s accepts it",
+				v.name, th.table.name, th.role)
+		}
+		gone, example := 0, ""
+		for code := range uint32(was.Cardinality()) {
+			if v.kind != snapshot.Text {
+				break
+			}
+			if _, is := v.byText[was.TextOf(code)]; !is {
+				gone, example = gone+1, cmp.Or(example, strings.Clone(was.TextOf(code)))
+			}
+		}
+		if 2*gone > was.Cardinality() {
+			return fmt.Errorf("%d of %d values of column %s of table %s are gone, such as %q; "+
+				"--allow-shrink=%s accepts it", gone, was.Cardinality(), v.name, th.table.name, example, th.role)
+		}
+	}
+	return nil
+}
+
+// hasValue reports whether a position has another value than null and the empty text.
+func (v *vector) hasValue() bool {
+	for i := range v.len() {
+		if !v.isNull(i) && (v.kind != snapshot.Text || v.dict[v.codes[i]] != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// columnHasValue is hasValue of a stored column.
+func columnHasValue(c *snapshot.Column) bool {
+	for i := range uint32(c.Len()) {
+		if !c.IsNull(i) && (c.Kind != snapshot.Text || c.Text(i) != "") {
+			return true
+		}
+	}
+	return false
 }
 
 // lostCountries is the error of a data table without a row of a country that the previous snapshot
@@ -236,6 +298,12 @@ func (r *Report) Losses() (lines []string) {
 		for _, why := range reasons(f.Drops) {
 			if e := f.Drops[why]; !e.ByRule {
 				lines = append(lines, fmt.Sprintf("dropped: %d × %s, first: %s", e.Count, why, e.First[0]))
+			}
+		}
+		for _, why := range []reason{unknownListed, mpiMismatch} {
+			isStale := func(s Stale) bool { return s.Role == f.Role } // its old rows are served
+			if e := f.Oddities[string(why)]; e != nil && !slices.ContainsFunc(r.Stale, isStale) {
+				lines = append(lines, fmt.Sprintf("note: kept: %d × %s, first: %s", e.Count, why, e.First[0]))
 			}
 		}
 	}
