@@ -13,8 +13,11 @@ import (
 
 // result is what is shown of a hit.
 func (s *search) result(h hit) (r Result, err error) {
-	if h.answer != nil {
+	switch {
+	case h.answer != nil:
 		return s.resultOf(*h.answer)
+	case h.made != nil:
+		return *h.made, nil
 	}
 	e := &s.entries[h.id]
 	r = Result{Kind: e.kind.String(), Name: s.nameOf(e), Code: e.code, Within: e.of, Whole: isNamed(h.key)}
@@ -30,7 +33,13 @@ func (s *search) result(h hit) (r Result, err error) {
 		r.Address, _ = s.rows(at) // which begins with its figures
 	case e.kind == List:
 		r.Code = contract.EndpointsIn(s.mount.Names)[at].Name()
-		r.Address, r.Question = countryPage(s, e, h.country)
+		var pairs []string
+		if h.country != none {
+			pairs = []string{sideOf(s, &contract.Endpoints[at], h.country), s.entries[h.country].code}
+		}
+		if r.Address, r.Question = s.rows(at, pairs...); pairs != nil && pairs[0] == "" {
+			r.Question = nil // the list cannot be asked for the side that the country is on
+		}
 	default:
 		r.Lists, err = s.links(e, h.country, r.Whole && (e.kind == Province || e.kind == District))
 		r.Address, r.Question = s.entry(e, r.Lists)
@@ -41,20 +50,6 @@ func (s *search) result(h hit) (r Result, err error) {
 		}
 	}
 	return r, err
-}
-
-// countryPage is the page of a list, of a country if one is given. It has no question where the
-// list cannot be asked for the side that the country is on.
-func countryPage(s *search, e *entry, country int32) (string, *contract.Question) {
-	at := bits.TrailingZeros32(e.lists)
-	if country == none || e.country != none {
-		return s.rows(at)
-	}
-	side := sideOf(s, &contract.Endpoints[at], country)
-	if side == "" {
-		return "", nil
-	}
-	return s.rows(at, side, s.entries[country].code)
 }
 
 // nameOf is the name of an entry in the language of the search, where it has one.

@@ -2,14 +2,10 @@ package find
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 	"strings"
 
 	"hdqs/api/contract"
-	"hdqs/api/lang"
-	"hdqs/api/list"
-	"hdqs/api/say"
 )
 
 // answers are the ways to answer a question, the best first. A bare figure or list has none: names
@@ -69,28 +65,22 @@ func (s *search) containing(q *question) (others []int32) {
 
 // resultOf is what is shown of an answer.
 func (s *search) resultOf(a answer) (r Result, err error) {
-	if a.figure == nil {
+	isOfAll, isOfGroup := a.at.country == none, a.isOfGroup()
+	isNarrow := a.figure != nil && !s.brief && (isOfGroup || !isOfAll && a.narrowing())
+	if a.figure == nil || isNarrow && !a.figure.IsPlain() {
 		return answerPage(s, &a)
 	}
 	r = Result{Kind: FigureKind.String(), Code: a.figure.Name, Name: s.titleOf(&a, a.figure.Title)}
-	if a.at.country == none {
-		r.Address, _ = s.rows(bits.TrailingZeros32(1 << a.list))
-		if !s.brief && a.isOfGroup() && a.showsNumber() {
-			r.Figure, err = ofGroup(s, &a)
-			r.Address, r.Question = cmp.Or(r.Figure.View, r.Address), r.Figure.rows
-		}
-		return r, err
+	if isOfAll {
+		r.Address, _ = s.rows(a.list)
+	} else {
+		r.Countries, r.Until = []string{s.entries[a.at.country].code}, a.until
+		r.Address, _ = s.country(r.Countries[0])
 	}
-	r.Countries, r.Until = []string{s.entries[a.at.country].code}, a.until
-	r.Address, _ = s.country(r.Countries[0])
-	if s.brief {
+	if s.brief || isOfAll && !(isOfGroup && a.showsNumber()) {
 		return r, nil
 	}
-	narrowing := a.narrowing()
-	if narrowing && !a.figure.IsPlain() {
-		return answerPage(s, &a)
-	}
-	if narrowing && !a.showsNumber() {
+	if isNarrow && !a.showsNumber() {
 		page, err := answerPage(s, &a)
 		r.Address, r.Question, r.Reason = page.Address, page.Question, page.Reason
 		return r, err
@@ -100,37 +90,26 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		return r, err
 	}
 	f := base
-	if narrowing && base.rows != nil && s.elsewhere(&a).IsZero() {
+	if isNarrow {
 		if f, err = s.narrowed(&a, base); err != nil {
 			return r, err
 		}
-		if r.Question = f.rows; f.Value == nil {
-			if r.Lists, err = wider(s, &a, base); err != nil {
-				return r, err
-			}
+		r.Question = f.rows
+	}
+	r.Address = cmp.Or(f.View, r.Address)
+	if !a.showsNumber() {
+		if r.Reason = a.noNumber(); !r.Reason.IsZero() && f.Value == nil {
+			r.Reason = f.reason
 		}
-	} else if narrowing {
-		of := *base // without records
-		of.Request = ""
-		f = &of
+		return r, nil
 	}
-	if f.View != "" {
-		r.Address = f.View
+	r.Figure, r.Before = inTime(s.language, &a, f), a.before
+	if r.Figure.Value == nil {
+		var of instead
+		of, err = insteadOf(s, &a, r.Figure, base)
+		r.Reason, r.Lists = of.reason, of.links
 	}
-	if f.Value == nil && a.until != "" && r.Lists == nil && a.showsNumber() {
-		of := *f
-		if of.Reason, r.Lists, err = years(s, &a, f); err != nil {
-			return r, err
-		}
-		f = &of
-	}
-	if r.Reason = a.noNumber(); !r.Reason.IsZero() && f.Value == nil {
-		r.Reason = f.Reason
-	}
-	if a.showsNumber() {
-		r.Figure, r.Before = inTime(s.language, &a, f), a.before
-	}
-	return r, nil
+	return r, err
 }
 
 // titleOf names what is asked for: the figure or list, how it is narrowed, and the place.
@@ -169,108 +148,6 @@ func (s *search) titleOf(a *answer, title string) string {
 		parts = append(parts, a.until)
 	}
 	return s.language.List(parts)
-}
-
-// mostYears is how many years with records are links where one has none: the newest.
-const mostYears = 12
-
-// years are the years of which a figure has records, where it has none of the time that was asked
-// for, and why it has none then. Each leads to the same search of that year.
-func years(s *search, a *answer, f *Figure) (why say.Text, links []Link, err error) {
-	q := a.figure.Question(s.mount.Names)
-	s.narrow(q, &answer{question: &question{list: a.list}, figure: a.figure, at: a.at})
-	rows := q.As(contract.Rows)
-	var names []string
-	err = s.read(q.GroupBy("year").Measure("count"), func(records list.Records) error {
-		for _, r := range list.TextsOf(records) {
-			year := r.Value("year")
-			of := rows.Copy().Keep(contract.StartParam, year).Keep(contract.EndParam, year)
-			link := Link{of.Endpoint().Name(), year, s.viewOf(a.figure.Name, of.Endpoint(), of), of, true}
-			if before := a.until[:4]; strings.Contains(s.text, before) {
-				text := strings.Replace(s.text, before, year, 1)
-				link.Address = s.page("/search?") + contract.QueryOf("q", text)
-			}
-			names, links = append(names, year), append(links, link)
-		}
-		return nil
-	})
-	if len(names) == 0 || slices.Contains(names, a.until[:4]) || err != nil { // there is another reason
-		return f.Reason, nil, err
-	}
-	slices.Reverse(names)
-	slices.Reverse(links)
-	links = links[:min(len(links), mostYears)]
-	return say.Of("there is no record of %s; there are records of these years: %s", a.until, say.And(names)), links, nil
-}
-
-// inTime is a figure without its number if it is not of the time that was asked for, with a reason.
-func inTime(l *lang.Language, a *answer, f *Figure) *Figure {
-	n := len(a.until)
-	if f.Value == nil || n == 0 || f.Start[:n] <= a.until && (f.End == "" || f.End[:n] >= a.until) {
-		return f
-	}
-	g := *f
-	g.View, g.Request, g.rows = "", "", nil // which are of another time
-	g.Value, g.Reason = nil, say.Of("no value of %s; the newest until then is of %s", a.until,
-		l.Period(f.Start, f.End))
-	return &g
-}
-
-// noNumber says why a whole question has no number, nothing of one that has.
-func (a *answer) noNumber() say.Text {
-	switch {
-	case len(a.left) > 0 || a.isNear:
-	case a.isOneSided:
-		return say.Of("the list has the country where people or money arrive, not the one that they come from")
-	case a.compared != nil:
-		return say.Of("the answer is a number for each country, which the page compares")
-	case a.by != "" && a.before == nil, a.figure == nil && len(a.figures) > 0 && a.at.country == none:
-		return say.Of("the answer is more than one number, which the page shows")
-	case a.figure != nil && !a.figure.IsPlain() && a.isNarrow():
-		return say.Of("the figure is of the whole country, and cannot be of a part of its records")
-	}
-	return say.Text{}
-}
-
-// answerPage is the page that answers a question, with why it has no number. It leads to no page
-// without records. A name with several codes has a page for each.
-func answerPage(s *search, a *answer) (Result, error) {
-	r := s.pageOf(a)
-	r.Reason = a.noNumber()
-	if s.brief {
-		return r, nil
-	}
-	has, err := s.has(r.Question)
-	if err != nil {
-		return r, err
-	}
-	for _, ids := range a.ids {
-		if has && len(ids) == 1 {
-			continue
-		}
-		for _, id := range ids[:min(len(ids), mostPlaces)] {
-			e := &s.entries[id]
-			links, err := s.links(e, a.at.country, false)
-			if err != nil {
-				return r, err
-			}
-			for i := range links {
-				links[i].Title = s.language.T("%[1]s: %[2]s", e.name+" ("+e.code+")", s.language.T(links[i].Title))
-			}
-			r.Lists = append(r.Lists, links...)
-		}
-	}
-	if has {
-		return r, nil
-	}
-	r.Question, r.Reason = nil, say.Of("no record is of all that")
-	if r.Address = s.page("/browse/") + r.Code; a.at.country != none {
-		r.Address, _ = s.country(s.entries[a.at.country].code)
-		if why := s.elsewhere(a); !why.IsZero() {
-			r.Reason = why
-		}
-	}
-	return r, nil
 }
 
 // pageOf is a page of records of the list that answers a question, or a drawing of them.

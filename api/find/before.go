@@ -38,9 +38,7 @@ func addBefore(s *search, all []answer) (with []answer, err error) {
 // comparedBy adds to an answer what the present figure is compared with. Nothing is added where
 // that is not known, or is of other places than the present one.
 func comparedBy(s *search, a answer) (answer, error) {
-	question := *a.question
-	question.until = ""
-	now := answer{question: &question, figure: a.figure, at: a.at}
+	now := a.but(func(q *question) { q.until = "" })
 	f, err := s.readFigure(&now)
 	if err != nil || f.Value == nil {
 		return a, err

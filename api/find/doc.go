@@ -14,7 +14,8 @@
 //
 //	find.go                            a search, and what it finds
 //	before.go                          what a question over time compares a figure with
-//	answer.go regions.go               what answers a question; figures of groups of countries
+//	answer.go regions.go               what answers a question; groups of countries
+//	instead.go                         why there is no number, and what there is in its place
 //	figure.go narrow.go                its number and filters
 //	address.go result.go               pages with records of a name; what is found
 //	build.go                           the index of a snapshot

@@ -28,28 +28,38 @@ type Figure struct {
 	Complete bool         `json:"complete"`
 	Reading  string       `json:"reading"`
 	Not      string       `json:"not"`
-	Reason   say.Text     `json:"reason,omitzero"`
 	View     string       `json:"view,omitempty"`    // page of the rows that it is made of
 	Request  string       `json:"request,omitempty"` // for the same figure; empty: there is none
 
+	reason say.Text           // why there is no value, or what is newer
 	extent [2]string          // level and units of the places
 	rows   *contract.Question // which rows it is made of, or the first of several requests; nil: of none
 }
 
-// readFigure reads a headline figure of a country, as a request for it does.
+// readFigure reads a headline figure of a country, as a request for it does. Of a group of
+// countries it has only which rows the sum is made of.
 func (s *search) readFigure(a *answer) (*Figure, error) {
 	h, endpoint := contract.HeadlineOf(a.figure.Name, s.mount.Names)
-	country := s.entries[a.at.country].code
 	f := &Figure{Name: h.Name, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis}
-	q := contract.Ask(endpoint, contract.Figures)
-	q.Keep(s.mount.Names.Name(contract.CountryParam), filterOf(a.endpoint(), Country).Exactly(country))
+	q, country := contract.Ask(endpoint, contract.Figures), ""
+	if a.isOfGroup() {
+		_, slug := a.group()
+		q.Keep(contract.GroupParam, slug)
+		f.Complete, f.reason = true, say.Of("no record is of all that")
+	} else {
+		country = s.entries[a.at.country].code
+		q.Keep(s.mount.Names.Name(contract.CountryParam), filterOf(a.endpoint(), Country).Exactly(country))
+	}
 	if a.until != "" {
 		q.Keep(contract.EndParam, a.until)
 	}
 	f.Request = s.mount.Prefix + endpoint.Path + "?" + contract.QueryOf(q.Pairs()...)
 	err := s.read(q, func(rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
-			if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
+			if country == "" && r.Rows != nil {
+				f.rows = r.Rows.In(s.mount.Names).Drop(s.mount.Names.Name(h.Place))
+				return nil
+			} else if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
 				continue // a code that differs in case
 			}
 			if value, known := r.Text("value"); known {
@@ -57,13 +67,13 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 			}
 			f.extent = [2]string{r.Value("admin_level"), r.Value("units")}
 			f.Start, f.End = r.Value("period_start"), r.Value("period_end")
-			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Reason
+			f.Provider, f.Dataset, f.reason = r.Value("provider"), r.Value("dataset"), r.Reason
 			f.Updated = r.Value("updated")
 			f.Complete, f.rows = r.Value("complete") == "true", r.Rows
 			if r.Value("rows") != "0" {
 				f.View = s.viewOf(h.Name, h.List(s.mount.Names), r.Rows)
 			} else if why := s.elsewhere(a); !why.IsZero() {
-				f.Reason = why
+				f.reason = why
 			}
 		}
 		return nil
@@ -80,8 +90,11 @@ func (s *search) viewOf(figure string, e *contract.Endpoint, rows *contract.Ques
 // has no number where the checks of sums refuse it, or where only some of the units have rows.
 func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	f := *base
-	f.Value, f.Reason, f.View, f.Reading, f.Not = nil, say.Text{}, "", "", "" // which are of the whole
-	f.Request, f.rows, f.Start, f.End = "", nil, "", ""
+	if f.Request, f.rows = "", nil; base.rows == nil || a.at.country != none && !s.elsewhere(a).IsZero() {
+		return &f, nil // without records
+	}
+	f.Value, f.reason, f.View, f.Reading, f.Not = nil, say.Text{}, "", "", "" // which are of the whole
+	f.Start, f.End = "", ""
 	q := base.rows.Copy().In(s.mount.Names)
 	s.narrow(q, a)
 	if a.at.unit != none && a.figure.Whole { // whose rows are of the whole country
@@ -96,7 +109,7 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 		}
 	}
 	if why, err := s.keepPeople(q, a); err != nil || !why.IsZero() {
-		f.Reason = why
+		f.reason = why
 		return &f, err
 	}
 	value := q.MeasureNames()[0]
@@ -108,10 +121,10 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	isProvince := false
 	f.View = s.viewOf(f.Name, q.Endpoint(), q)
 	if isPartOfOther(s.Index, a) {
-		f.Reason = say.Of("the list has the unit by its name only, which others have as a part")
+		f.reason = say.Of("the list has the unit by its name only, which others have as a part")
 		return &f, nil
 	}
-	f.Reason, f.rows = say.Of("no record is of all that"), q
+	f.reason, f.rows = say.Of("no record is of all that"), q
 	f.Request = s.mount.Prefix + q.Plan().Paths()[0] + "?" + q.Text()
 	err := s.read(q, func(rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
@@ -119,7 +132,7 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 			if !known || !isExactly(q, a, r) {
 				continue
 			}
-			f.Value, f.Reason = new(json.Number(n)), say.Text{}
+			f.Value, f.reason = new(json.Number(n)), say.Text{}
 			isProvince = isByName && r.Value("max_admin_level") == "1" && s.entries[a.at.unit].kind == Province
 			f.Start, f.End = r.Value("min_"+contract.PeriodStart), r.Value("max_"+contract.PeriodEnd)
 		}
@@ -128,15 +141,15 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 			c.All = partsOf(s.Index, a, c)
 		}
 		if f.Value != nil && c.IsPart() && a.isNarrow() && !isProvince {
-			f.Value, f.Reason = nil, say.Of("only %s of %s units have such records", c.Have, c.All)
+			f.Value, f.reason = nil, say.Of("only %s of %s units have such records", c.Have, c.All)
 		}
 		if c := rows.Notes().Countries; f.Value != nil && c.IsPart() {
-			f.Value, f.Reason = nil, say.Of("only %s of %s countries have such records", c.Have, c.All)
+			f.Value, f.reason = nil, say.Of("only %s of %s countries have such records", c.Have, c.All)
 		}
 		return nil
 	})
 	if invalid, refused := errors.AsType[*contract.Invalid](err); refused {
-		f.Reason, err = invalid.Issues[0].Text, nil
+		f.reason, err = invalid.Issues[0].Text, nil
 	} else if f.Start == "" { // of no record
 		f.Value, f.View = nil, ""
 	}
@@ -214,33 +227,6 @@ func notApart(least, less int, ranges map[int]string) say.Text {
 	}
 	return say.Of("people of %s years and over cannot be counted alone: the ranges of ages here are %s", least,
 		say.And(names))
-}
-
-// wider is the sum of all ages of a sex, or of everybody, where people of an age have no number.
-func wider(s *search, a *answer, base *Figure) (all []Link, err error) {
-	of := people[a.who]
-	if of.least == 0 && of.less == 0 {
-		return nil, nil
-	}
-	question, who := *a.question, s.language.T("all ages")
-	question.who = ""
-	switch of.gender {
-	case "f":
-		question.who, who = "female", s.language.T("all women and girls")
-	case "m":
-		question.who, who = "male", s.language.T("all men and boys")
-	}
-	question.asked = slices.DeleteFunc(slices.Clone(a.asked), func(written string) bool {
-		return slices.ContainsFunc(vocabularies().terms[folded(written)], func(t term) bool { return t.who != "" })
-	})
-	question.asked = append(question.asked, who)
-	more := answer{question: &question, figure: a.figure, at: a.at}
-	f, err := s.narrowed(&more, base)
-	if err == nil && f.Value != nil {
-		// Without its number, which answers another question.
-		all = []Link{{f.rows.Endpoint().Name(), s.titleOf(&more, a.figure.Title), f.View, f.rows, false}}
-	}
-	return all, err
 }
 
 // sumField is the field with the measure of a figure's question.

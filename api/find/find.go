@@ -261,7 +261,7 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 // hitsOf are the entries of keys, in a country if one is given.
 func hitsOf(keys []uint64, country int32) (hits []hit) {
 	for _, key := range keys {
-		hits = append(hits, hit{key, int32(key & idMask), country, nil})
+		hits = append(hits, hit{key: key, id: int32(key & idMask), country: country})
 	}
 	return hits
 }
@@ -310,29 +310,32 @@ func (s *search) isIn(e *entry, country int32) bool {
 // country. Others are left out.
 const mostChecked = 30
 
-// withRecords leaves out hits in a country of which there are no records there.
+// withRecords leaves out hits in a country of which there are no records there, and makes the
+// results of others.
 func (s *search) withRecords(hits []hit) (with []hit, err error) {
 	checked := 0
 	for _, h := range hits {
-		e := &s.entries[h.id]
-		if h.country != none && (e.kind == Sector || e.kind == Commodity || e.kind == Organisation) {
-			if checked++; checked > mostChecked {
-				continue
-			}
-			if links, err := s.links(e, h.country, false); err != nil {
-				return nil, err
-			} else if len(links) == 0 {
-				continue
-			}
-		} else if slices.Contains(s.from, h.country) && e.kind == List {
-			_, q := countryPage(s, e, h.country)
-			if has, err := s.has(q); err != nil {
-				return nil, err
-			} else if !has {
-				continue
-			}
+		kind := s.entries[h.id].kind
+		isSide := kind == List && slices.Contains(s.from, h.country)
+		if h.country == none || !isSide && kind != Sector && kind != Commodity && kind != Organisation {
+			with = append(with, h)
+			continue
 		}
-		with = append(with, h)
+		if checked++; checked > mostChecked {
+			continue
+		}
+		r, err := s.result(h)
+		has := len(r.Lists) > 0
+		if err == nil && isSide {
+			has, err = s.has(r.Question)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			h.made = &r
+			with = append(with, h)
+		}
 	}
 	return with, nil
 }

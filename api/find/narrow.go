@@ -6,7 +6,6 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
-	"hdqs/api/say"
 )
 
 // answer is one way to answer a question: with a figure of a place, or with a page of a list.
@@ -16,6 +15,13 @@ type answer struct {
 	at     place
 	isNear bool // of a place whose name has that of the question as a part
 	before *Before
+}
+
+// but is an answer to a question that is changed.
+func (a *answer) but(change func(*question)) answer {
+	q := *a.question
+	change(&q)
+	return answer{question: &q, figure: a.figure, at: a.at}
 }
 
 // showsNumber reports whether nothing of the question is left, so that a number may answer it.
@@ -87,33 +93,6 @@ func (a *answer) placeField() string {
 	}
 	return a.figure.Place
 }
-
-// elsewhere says of which countries a list has records, as it has none of one.
-func (s *search) elsewhere(a *answer) (why say.Text) {
-	if s.entries[a.at.country].lists&(1<<a.list) != 0 {
-		return why
-	}
-	var names []string
-	n := 0
-	for id := range s.eachCountry {
-		if s.entries[id].lists&(1<<a.list) != 0 {
-			if n++; n <= mostElsewhere {
-				names = append(names, s.nameOf(&s.entries[id]))
-			}
-		}
-	}
-	if n == 0 {
-		return why
-	}
-	if n > mostElsewhere {
-		names = append(names, "…")
-	}
-	return say.Of("there are no such records of %s here; there are of %s countries: %s",
-		s.nameOf(&s.entries[a.at.country]), n, s.language.List(names))
-}
-
-// mostElsewhere is how many countries with records are named where one has none.
-const mostElsewhere = 6
 
 // read reads the records of a question.
 func (s *search) read(q *contract.Question, read func(list.Records) error) error {

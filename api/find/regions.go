@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
-	"hdqs/api/list"
-	"hdqs/api/say"
 )
 
 // group is the filter by a group of countries that a question has, empty without one.
@@ -45,30 +43,4 @@ func (a *answer) isOfGroup() bool {
 	return param != "" && a.figure != nil && a.at.country == none && a.figure.IsPlain() &&
 		a.figure.Place == strings.TrimSuffix(param, contract.GroupParam)+contract.CountryParam &&
 		(strings.HasPrefix(a.figure.Measures[0], "sum:") || strings.HasPrefix(a.figure.Measures[0], "distinct"))
-}
-
-// ofGroup is the figure of a group of countries: the sum that the figure of a country is, over all
-// of them. It has no number where the checks of sums refuse it, or where only some have records.
-func ofGroup(s *search, a *answer) (*Figure, error) {
-	h, endpoint := contract.HeadlineOf(a.figure.Name, s.mount.Names)
-	_, slug := a.group()
-	base := &Figure{Name: h.Name, Unit: h.Unit, Complete: true, Reason: say.Of("no record is of all that")}
-	q := contract.Ask(endpoint, contract.Figures).Keep(contract.GroupParam, slug)
-	if a.until != "" {
-		q.Keep(contract.EndParam, a.until)
-	}
-	base.Request = s.mount.Prefix + endpoint.Path + "?" + contract.QueryOf(q.Pairs()...)
-	err := s.read(q, func(rows list.Records) error {
-		for _, r := range list.TextsOf(rows) {
-			if base.rows == nil && r.Rows != nil {
-				base.rows = r.Rows.In(s.mount.Names).Drop(s.mount.Names.Name(h.Place))
-			}
-		}
-		return nil
-	})
-	if err != nil || base.rows == nil {
-		return base, err
-	}
-	f, err := s.narrowed(a, base)
-	return inTime(s.language, a, f), err
 }

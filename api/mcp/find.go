@@ -112,8 +112,7 @@ func resultOf(f *find.Result) *result {
 		arguments["end_date"] = f.Until
 	}
 	r.Nothing = f.Reason.String()
-	if f.Figure != nil && f.Figure.Value == nil {
-		r.Nothing = f.Figure.Reason.String()
+	if f.Figure != nil {
 		for _, link := range f.Lists {
 			if !link.InReason {
 				r.Nothing += "; there is: " + link.Title

@@ -1,0 +1,187 @@
+package find
+
+import (
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+	"hdqs/api/lang"
+	"hdqs/api/list"
+	"hdqs/api/say"
+)
+
+// instead says why a question has no number, and what there is in its place.
+type instead struct {
+	reason say.Text
+	links  []Link
+}
+
+// insteadOf is what there is where a figure has no value: of all ages in place of some, or of other
+// years. base is the figure of everybody.
+func insteadOf(s *search, a *answer, f, base *Figure) (of instead, err error) {
+	of.reason = f.reason
+	of.links, err = ofAllAges(s, a, base)
+	if err == nil && of.links == nil && a.until != "" && a.at.country != none {
+		err = addYears(s, &of, a)
+	}
+	return of, err
+}
+
+// ofAllAges is the sum of all ages of a sex, or of everybody, where people of an age have no
+// number. It is a link without its number, which answers another question.
+func ofAllAges(s *search, a *answer, base *Figure) ([]Link, error) {
+	of := people[a.who]
+	if of.least == 0 && of.less == 0 {
+		return nil, nil
+	}
+	sex, who := "", s.language.T("all ages")
+	switch of.gender {
+	case "f":
+		sex, who = "female", s.language.T("all women and girls")
+	case "m":
+		sex, who = "male", s.language.T("all men and boys")
+	}
+	all := a.but(func(q *question) {
+		q.who = sex
+		q.asked = slices.DeleteFunc(slices.Clone(q.asked), func(written string) bool {
+			return slices.ContainsFunc(vocabularies().terms[folded(written)], func(t term) bool { return t.who != "" })
+		})
+		q.asked = append(q.asked, who)
+	})
+	f, err := s.narrowed(&all, base)
+	if err != nil || f.Value == nil {
+		return nil, err
+	}
+	return []Link{{f.rows.Endpoint().Name(), s.titleOf(&all, a.figure.Title), f.View, f.rows, false}}, nil
+}
+
+// mostYears is how many years with records are links where one has none: the newest.
+const mostYears = 12
+
+// addYears adds the years of which a figure has records, where it has none of the time that was
+// asked for. Each leads to the same search of that year.
+func addYears(s *search, to *instead, a *answer) error {
+	q := a.figure.Question(s.mount.Names)
+	s.narrow(q, &answer{question: &question{list: a.list}, figure: a.figure, at: a.at})
+	rows, asked := q.As(contract.Rows), a.until[:4]
+	var names []string
+	var links []Link
+	err := s.read(q.GroupBy("year").Measure("count"), func(records list.Records) error {
+		for _, r := range list.TextsOf(records) {
+			year := r.Value("year")
+			of := rows.Copy().Keep(contract.StartParam, year).Keep(contract.EndParam, year)
+			link := Link{of.Endpoint().Name(), year, s.viewOf(a.figure.Name, of.Endpoint(), of), of, true}
+			if strings.Contains(s.text, asked) {
+				text := strings.Replace(s.text, asked, year, 1)
+				link.Address = s.page("/search?") + contract.QueryOf("q", text)
+			}
+			names, links = append(names, year), append(links, link)
+		}
+		return nil
+	})
+	if len(names) == 0 || slices.Contains(names, asked) || err != nil { // there is another reason
+		return err
+	}
+	slices.Reverse(names)
+	slices.Reverse(links)
+	to.links = links[:min(len(links), mostYears)]
+	to.reason = say.Of("there is no record of %s; there are records of these years: %s", a.until, say.And(names))
+	return nil
+}
+
+// inTime is a figure without its number if it is not of the time that was asked for, with a reason.
+func inTime(l *lang.Language, a *answer, f *Figure) *Figure {
+	n := len(a.until)
+	if f.Value == nil || n == 0 || f.Start[:n] <= a.until && (f.End == "" || f.End[:n] >= a.until) {
+		return f
+	}
+	g := *f
+	g.View, g.Request, g.rows = "", "", nil // which are of another time
+	g.Value, g.reason = nil, say.Of("no value of %s; the newest until then is of %s", a.until,
+		l.Period(f.Start, f.End))
+	return &g
+}
+
+// noNumber says why a whole question has no number, nothing of one that has.
+func (a *answer) noNumber() say.Text {
+	switch {
+	case len(a.left) > 0 || a.isNear:
+	case a.isOneSided:
+		return say.Of("the list has the country where people or money arrive, not the one that they come from")
+	case a.compared != nil:
+		return say.Of("the answer is a number for each country, which the page compares")
+	case a.by != "" && a.before == nil, a.figure == nil && len(a.figures) > 0 && a.at.country == none:
+		return say.Of("the answer is more than one number, which the page shows")
+	case a.figure != nil && !a.figure.IsPlain() && a.isNarrow():
+		return say.Of("the figure is of the whole country, and cannot be of a part of its records")
+	}
+	return say.Text{}
+}
+
+// elsewhere says of which countries a list has records, as it has none of one.
+func (s *search) elsewhere(a *answer) (why say.Text) {
+	if s.entries[a.at.country].lists&(1<<a.list) != 0 {
+		return why
+	}
+	var names []string
+	n := 0
+	for id := range s.eachCountry {
+		if s.entries[id].lists&(1<<a.list) != 0 {
+			if n++; n <= mostElsewhere {
+				names = append(names, s.nameOf(&s.entries[id]))
+			}
+		}
+	}
+	if n == 0 {
+		return why
+	}
+	if n > mostElsewhere {
+		names = append(names, "…")
+	}
+	return say.Of("there are no such records of %s here; there are of %s countries: %s",
+		s.nameOf(&s.entries[a.at.country]), n, s.language.List(names))
+}
+
+// mostElsewhere is how many countries with records are named where one has none.
+const mostElsewhere = 6
+
+// answerPage is the page that answers a question, with why it has no number. It leads to no page
+// without records. A name with several codes has a page for each.
+func answerPage(s *search, a *answer) (Result, error) {
+	r := s.pageOf(a)
+	r.Reason = a.noNumber()
+	if s.brief {
+		return r, nil
+	}
+	has, err := s.has(r.Question)
+	if err != nil {
+		return r, err
+	}
+	for _, ids := range a.ids {
+		if has && len(ids) == 1 {
+			continue
+		}
+		for _, id := range ids[:min(len(ids), mostPlaces)] {
+			e := &s.entries[id]
+			links, err := s.links(e, a.at.country, false)
+			if err != nil {
+				return r, err
+			}
+			for i := range links {
+				links[i].Title = s.language.T("%[1]s: %[2]s", e.name+" ("+e.code+")", s.language.T(links[i].Title))
+			}
+			r.Lists = append(r.Lists, links...)
+		}
+	}
+	if has {
+		return r, nil
+	}
+	r.Question, r.Reason = nil, say.Of("no record is of all that")
+	if r.Address = s.page("/browse/") + r.Code; a.at.country != none {
+		r.Address, _ = s.country(s.entries[a.at.country].code)
+		if why := s.elsewhere(a); !why.IsZero() {
+			r.Reason = why
+		}
+	}
+	return r, nil
+}
