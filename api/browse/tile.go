@@ -53,7 +53,7 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	for _, r := range records {
 		code, value := r.Value("location_code"), r.Value("value")
 		if value == "" {
-			reason, _ := l.Say(r.Reason)
+			reason, _ := l.Say(Reason(l, v.q.Plan.Endpoint, r, v.nameOf(code)))
 			t.LeftOut = append(t.LeftOut, l.T("%[1]s: %[2]s", v.nameOf(code), reason))
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/say"
 	"hdqs/api/textual"
 	"hdqs/index"
 )
@@ -230,6 +231,13 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 		return said
 	}
 	return ""
+}
+
+// Reason is why a figure of a country has no value, with the names of the country and of its list.
+func Reason(l *lang.Language, e *contract.Endpoint, r textual.Record, country string) say.Text {
+	return r.Reason.Named(map[string]string{
+		r.Value("location_code"): country, e.Name(): l.T("“%s”", l.T(e.Summary)),
+	})
 }
 
 // When is the time of a headline figure in words, and how old it is on a day. A figure of what goes

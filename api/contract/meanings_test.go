@@ -106,7 +106,8 @@ func TestAddingUp(t *testing.T) {
 func TestWords(t *testing.T) {
 	values := map[string][]string{
 		"admin_level": levelOrCoarsest.Values, "age_range": {"all"}, "assessment_type": {"BA", "SA"},
-		"latest": latestModes.Values,
+		"latest":      latestModes.Values,
+		"appeal_type": {"Humanitarian response plan", "Flash appeal", "Regional response plan", "CAP", "Other"},
 	}
 	for i := range Endpoints {
 		for _, f := range Endpoints[i].Fields {

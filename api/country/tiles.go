@@ -58,11 +58,12 @@ func (q *Question) tiles() ([]Tile, error) {
 		name := r.Value("figure")
 		at := slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool { return h.Name == name })
 		t := Tile{
-			Headline: &contract.Headlines[at], record: r, Exact: r.Value(valueField), Reason: r.Reason,
+			Headline: &contract.Headlines[at], record: r, Exact: r.Value(valueField),
 			API: q.Root + contract.FiguresPath + "/" + name + "?" +
 				contract.QueryOf(contract.CountryParam, q.Country.Code),
 		}
 		t.Topic = t.List(contract.ContractNames).Texts().GroupTitle()
+		t.Reason = browse.Reason(q.Language, t.List(q.Names), r, q.Language.Country(q.Country.Code, q.Country.Name))
 		if t.View = q.view(&t); t.Exact == "" {
 			t.Covered = q.covered(&t)
 		} else {

@@ -3,6 +3,7 @@
 package say
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -23,6 +24,20 @@ func Of(format string, args ...any) Text {
 		}
 	}
 	return Text{format, args}
+}
+
+// Named is the text with other words for some of its arguments, such as names for codes.
+func (t Text) Named(words map[string]string) Text {
+	named := Text{t.Format, make([]any, len(t.Args))}
+	for i, arg := range t.Args {
+		switch arg := arg.(type) {
+		case Text:
+			named.Args[i] = arg.Named(words)
+		case string:
+			named.Args[i] = cmp.Or(words[arg], arg)
+		}
+	}
+	return named
 }
 
 // IsZero reports whether a text says nothing.

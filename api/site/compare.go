@@ -341,7 +341,7 @@ func (c *compared) fill(
 		r := figures[code]
 		value, isNumber := new(big.Rat).SetString(r.Value("value"))
 		if !isNumber {
-			c.Reason = said(p.Language, r.Reason)
+			c.Reason = said(p.Language, browse.Reason(p.Language, h.List(p.Names), r, c.Name))
 			continue
 		}
 		if from := r.Value("period_start"); start == "" || from < start {

@@ -173,7 +173,17 @@ func dataKeys(keys map[string]bool) {
 			add(append(d.Names, d.Title)...)
 		}
 	}
-	add("Year") // the label of a count
+	add("Year")                                     // the label of a count
+	for field, values := range map[string][]string{ // without a list of values
+		"assessment_type": {"BA", "SA"}, "appeal_type": {
+			"Humanitarian response plan", "Flash appeal",
+			"Regional response plan", "CAP", "Other",
+		},
+	} {
+		for _, value := range values {
+			add(contract.Words(field, value))
+		}
+	}
 	for month := time.January; month <= time.December; month++ {
 		add(month.String())
 	}
