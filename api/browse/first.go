@@ -98,7 +98,8 @@ func firstOf(q *Question, s state) (*first, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x != nil {
+		isOne := x != nil && len(x.Refusal.Refused) == 0 && len(x.Data.Rows) < leastDrawn // which compares nothing
+		if x != nil && (!isOne || len(f.Drawings) == 0) {
 			f.Drawings = append(f.Drawings, x)
 			v.hasMap = v.hasMap || x.Map.Blank
 		}

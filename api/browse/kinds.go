@@ -119,7 +119,7 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 		x.Chart.Few.Class = x.Chart.Drawing.Class
 	}
 	x.Chart.Key = l.T("Of the people analysed; the figure is the share in crisis or worse (phases 3 to 5)")
-	return len(bars) > 1 || len(bars) == 1 && x.ID == firstID // one bar compares nothing
+	return len(bars) > 0
 }
 
 // drawPyramid draws women and men by age.

@@ -109,13 +109,17 @@ func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records 
 			partial = append(partial, g.name+" "+text)
 		}
 	}
-	for part := range parts {
-		if part != "" && len(parts) == 1 && (len(known) == 1 || h.Series == "month") { // of each country
-			t.Note = part
-		}
-	}
 	if len(known) > 1 {
 		t.Coverage, t.Partial = "", cutList(l, partial)
+	}
+	for part := range parts {
+		switch isEach := len(parts) == 1 && (len(known) == 1 || h.Series == "month"); {
+		case part == "" || !isEach:
+		case h.OutOfFilters != "": // it is all that there can be
+			t.Coverage = part
+		default:
+			t.Note = part
+		}
 	}
 	if start != "" {
 		t.Period, t.Age = When(l, h, start, end, updated, v.q.Freshness.Loaded)
