@@ -39,7 +39,6 @@ func bysOf(q *Question, s state) []by {
 			b := by{value: part, label: l.T(part), as: overTime, fields: []string{part}}
 			if field := compared(e, s); field != "" {
 				b.fields = append(b.fields, field)
-				b.label = l.T("%[1]s and %[2]s", b.label, nounOf(l, field))
 			}
 			all = append(all, b)
 		}
@@ -92,6 +91,14 @@ func partsOf(e *contract.Endpoint) []string {
 
 // nounOf is a field in the middle of a title.
 func nounOf(l *lang.Language, field string) string { return strings.ToLower(nounLabel(l, field)) }
+
+// byOf is what the groups of a declared drawing stand for.
+func byOf(q *Question, s state, d *contract.Drawing) *by {
+	name, bys := q.Plan.Endpoint.Names().Name(d.By), bysOf(q, s)
+	b := &bys[slices.IndexFunc(bys, func(b by) bool { return b.value == name })]
+	b.fields = []string{b.value} // the drawing groups by what it declares
+	return b
+}
 
 // choice is what figures are drawn by, in a list of choices.
 func (b *by) choice(l *lang.Language) string {

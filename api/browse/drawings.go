@@ -212,9 +212,9 @@ const maxFirstBars = 12
 // aggregate draws groups of the records that pass, nil if none does.
 func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	e := v.q.Plan.Endpoint
-	if d.By == "admin1_name" && d.As == "" && v.hasProvinces() && v.isOne() { // a map in place of bars
+	if province := v.province(); d.By == "admin1_name" && d.As == "" && d.By != province {
 		onMap := *d
-		onMap.By, onMap.Group = "admin1_code", nil
+		onMap.By, onMap.Group = province, nil
 		d = &onMap
 	}
 	declared := v.declared(d)
@@ -222,7 +222,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		return nil, err
 	}
 	l := v.q.Language
-	b := v.byOf(d)
+	b := byOf(v.q, v.s, d)
 	fields := slices.Clone(d.Group)
 	if fields == nil {
 		fields = []string{b.value}
@@ -255,7 +255,6 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	if !slices.ContainsFunc(groups, func(g group) bool { return g.known }) || b.as == onCountries && len(groups) < 2 {
 		return nil, nil
 	}
-	b.fields = []string{b.value}
 	if b.as == overTime && slices.ContainsFunc(groups, func(g group) bool { return g.second != "" }) {
 		b.fields = append(b.fields, "line")
 	}
@@ -287,20 +286,6 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		return nil, err
 	}
 	return x, nil
-}
-
-// byOf is what the groups of a drawing stand for.
-func (v *viewer) byOf(d *contract.Drawing) *by {
-	b := &by{value: v.q.Plan.Endpoint.Names().Name(d.By), label: byWords(v.q.Language, d.By)}
-	switch {
-	case d.By == "month" || d.By == "year":
-		b.as = overTime
-	case isCountry(d.By):
-		b.as = onCountries
-	case d.By == "admin1_code":
-		b.as, b.level = onUnits, 1
-	}
-	return b
 }
 
 // drawGroups draws the groups of a drawing. It is not ok if there is nothing to draw.

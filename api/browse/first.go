@@ -78,7 +78,7 @@ func firstOf(q *Question, s state) (*first, error) {
 	if err := f.addTiles(v, view.Figures); err != nil {
 		return nil, err
 	}
-	if v.hasProvinces() && len(view.Figures) > 0 { // a map of them comes first
+	if v.province() == "admin1_code" && len(view.Figures) > 0 { // a map of them comes first
 		h, _ := contract.HeadlineOf(view.Figures[0], q.Plan.Endpoint.Names())
 		x, err := v.byProvince(h)
 		if err != nil {

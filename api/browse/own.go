@@ -140,15 +140,17 @@ func (v *viewer) overTime(h *contract.Headline, view *contract.View) (*figure, e
 	return v.drawing(&view.Drawings[at], nil)
 }
 
-// hasProvinces reports whether there are boundaries of provinces.
-func (v *viewer) hasProvinces() bool { return v.q.Boundaries != nil && v.q.Boundaries.Has(1) }
+// province is by what provinces are drawn: those of one country as a map, where there are boundaries.
+func (v *viewer) province() string {
+	if v.q.Boundaries != nil && v.q.Boundaries.Has(1) && v.isOne() {
+		return "admin1_code"
+	}
+	return "admin1_name"
+}
 
 // byProvince draws a figure by the provinces of one country, nil where its records have none.
 func (v *viewer) byProvince(h *contract.Headline) (*figure, error) {
-	province := "admin1_name"
-	if v.hasProvinces() { // a map
-		province = "admin1_code"
-	}
+	province := v.province()
 	if !h.IsPlain() || h.Place != contract.CountryParam || !v.isOne() || !v.q.Plan.Endpoint.HasField(province) {
 		return nil, nil
 	}

@@ -391,21 +391,16 @@ func (c *comparePage) draw(p place) {
 		}
 		return cmp.Compare(b.number, a.number)
 	})
-	when := map[string]bool{}
-	for i := range c.Rows {
-		when[c.Rows[i].Period] = when[c.Rows[i].Period] || c.Rows[i].Value != ""
+	when := c.Rows[0].Period
+	if slices.ContainsFunc(c.Rows, func(row compared) bool { return row.Value != "" && row.Period != when }) {
+		when = ""
 	}
-	delete(when, "")
-	same := slices.Collect(maps.Keys(when))
-	if len(same) > 1 {
-		same = nil
-	}
-	c.Sentence = browse.Sentence(p.Language, c.Chosen, p.T(c.Figure.Title), strings.Join(same, ""))
+	c.Sentence = browse.Sentence(p.Language, c.Chosen, p.T(c.Figure.Title), when)
 	var bars []chart.Bar
 	for i := range c.Rows {
 		row := &c.Rows[i]
 		bar := chart.Bar{Name: row.Name, Value: row.number, Text: row.Value}
-		if same == nil {
+		if when == "" {
 			bar.Name = p.T("%[1]s, %[2]s", row.Name, row.year)
 		}
 		if c.PerHead {
