@@ -40,7 +40,7 @@ func (f *figure) readWholes(places ...string) error {
 	rows, err := f.ask(f.in(f.base, places...), []string{f.Place}, f.OutOf)
 	for i := 0; err == nil && i < rows.len(); i++ {
 		if h, v := f.of[rows.at(i, 0).Text], rows.at(i, 1); h != nil && v.Kind == aggregate.Decimal {
-			h.outOf = number(v.String())
+			h.OutOf = number(v.String())
 		}
 	}
 	return err
@@ -88,9 +88,9 @@ func (f *figure) readOtherRows(places ...string) error {
 		}
 	}
 	for place, sum := range sums {
-		if h := f.of[place]; h != nil && sum != nil && h.value != "" {
+		if h := f.of[place]; h != nil && sum != nil && h.Value != "" {
 			digits, _ := sum.FloatPrec()
-			h.outOf = number(sum.FloatString(digits))
+			h.OutOf = number(sum.FloatString(digits))
 		}
 	}
 	return nil
@@ -108,10 +108,10 @@ func (f *figure) dropAged() error {
 		return err
 	}
 	for _, h := range f.of {
-		if h.end.Kind == aggregate.Time && h.end.Int < end.AddDate(-1, 0, 0).UnixMicro() {
-			h.value, h.outOf = "", ""
-			h.reason = say.Of("its newest records before that time are of %s, more than a year before it",
-				monthText(h.end))
+		if last := h.End.value(); last.Kind == aggregate.Time && last.Int < end.AddDate(-1, 0, 0).UnixMicro() {
+			h.Value, h.OutOf = "", ""
+			h.Reason.Text = say.Of("its newest records before that time are of %s, more than a year before it",
+				monthText(h.End.value()))
 		}
 	}
 	return nil
@@ -134,8 +134,8 @@ func (f *figure) nameUnits() error {
 	rows, err := f.ask(f.in(units, f.codes...), []string{f.Place}, newestStart)
 	for i := 0; err == nil && i < rows.len(); i++ {
 		h, newest := f.of[rows.at(i, 0).Text], rows.at(i, 1)
-		if h != nil && h.value != "" && newest.Int > h.end.Int {
-			h.reason = say.Of("a newer survey, of %s, is of provinces only", monthText(newest))
+		if h != nil && h.Value != "" && storedOf(newest) > h.End {
+			h.Reason.Text = say.Of("a newer survey, of %s, is of provinces only", monthText(newest))
 		}
 	}
 	return err

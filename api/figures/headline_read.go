@@ -318,7 +318,7 @@ func (f *figure) describe(q *contract.Question) error {
 		return err
 	}
 	for i := range rows.len() {
-		place, from, end := rows.at(i, 0).Text, rows.at(i, 1).Text, rows.at(i, 2)
+		place, from := rows.at(i, 0).Text, rows.at(i, 1).Text
 		if place == "" {
 			continue // rows of a level that are of no unit
 		}
@@ -326,32 +326,32 @@ func (f *figure) describe(q *contract.Question) error {
 			continue // a price of the month before that ends in this one
 		}
 		measure := func(k int) aggregate.Value { return rows.at(i, len(by)+k) }
+		of := span{Start: storedOf(measure(1)), End: storedOf(rows.at(i, 2))}
+		if len(measures) > 2 && measure(2) == measure(3) {
+			of.Level = storedOf(measure(2))
+		}
 		h := f.of[place]
 		if h == nil {
-			h = &headline{start: measure(1), end: end, seen: map[string]bool{}}
-			if len(measures) > 2 {
-				h.level = measure(2)
-			}
+			h = &headline{span: of, seen: map[string]bool{}}
 			f.of[place] = h
 		}
-		if !slices.Contains(h.sources, from) {
-			h.sources = append(h.sources, from)
+		if !slices.Contains(h.Sources, from) {
+			h.Sources = append(h.Sources, from)
 		}
-		h.rows += int(measure(0).Int)
-		start := measure(1)
-		if h.start.Kind == aggregate.Null || start.Kind != aggregate.Null && start.Int < h.start.Int {
-			h.start = start
+		h.Rows += int(measure(0).Int)
+		if h.Start == "" || of.Start != "" && of.Start < h.Start {
+			h.Start = of.Start
 		}
-		if end.Kind == aggregate.Null || h.end.Kind != aggregate.Null && end.Int > h.end.Int { // null: open
-			h.end = end
+		if of.End == "" || h.End != "" && of.End > h.End { // null: open
+			h.End = of.End
 		}
-		if len(measures) > 2 && (measure(2) != h.level || measure(3) != h.level) {
-			h.level = aggregate.Value{}
+		if of.Level != h.Level {
+			h.Level = ""
 		}
-		h.provisional = h.provisional || f.list.IsUnfinished(end.Int, f.sources[from].updated)
+		h.Provisional = h.Provisional || f.list.IsUnfinished(rows.at(i, 2).Int, f.sources[from].updated)
 		if len(by) > 3 {
 			h.seen[rows.at(i, 3).Text] = true
-			h.months = len(h.seen)
+			h.Months = len(h.seen)
 		}
 	}
 	return nil

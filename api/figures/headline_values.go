@@ -14,29 +14,37 @@ import (
 	"hdqs/api/say"
 )
 
-// headline is a figure of a place that has rows.
+// headline is a figure of a place that has rows, as the file of a publication has it.
 type headline struct {
-	value        string // as JSON has it, empty for null
-	rows         int
-	start, end   aggregate.Value
-	level        aggregate.Value
-	units, known aggregate.Value
-	sources      []string        // ids of resources
-	months       int             // of NewestMonths: how many have rows
-	seen         map[string]bool // which these are, while they are counted
-	provisional  bool
-	reason       say.Text // why there is no value
-	refusal      say.Text // of the aggregate
-	outOf        number   // the whole that the value is a part of, empty for null
+	Value string `json:"v,omitempty"` // as JSON has it, empty for null
+	Rows  int    `json:"n,omitempty"`
+	span
+	Units       stored     `json:"u,omitempty"`
+	Known       stored     `json:"k,omitempty"`
+	Sources     []string   `json:"f,omitempty"` // ids of resources, of which the snapshot has the rest
+	Months      int        `json:"m,omitempty"` // of NewestMonths: how many have rows
+	Provisional bool       `json:"p,omitempty"`
+	Reason      storedText `json:"r,omitzero"`  // why there is no value
+	OutOf       number     `json:"o,omitempty"` // the whole that the value is a part of, empty for null
+
+	seen    map[string]bool // which months have rows, while they are counted
+	refusal say.Text        // of the aggregate
+}
+
+// span is of when and which level a value is.
+type span struct {
+	Start stored `json:"s,omitempty"`
+	End   stored `json:"e,omitempty"`
+	Level stored `json:"l,omitempty"`
 }
 
 // headlineOf is a figure of a place, with the reason if it has no value, and whether it has rows.
 func headlineOf(f *figure, place string) (h *headline, has bool, err error) {
 	if h, has = f.of[place]; !has {
-		h = &headline{reason: f.why[place]}
+		h = &headline{Reason: storedText{f.why[place]}}
 	}
-	if h.value == "" && h.reason.IsZero() {
-		h.reason, err = f.missing(place, h, has)
+	if h.Value == "" && h.Reason.IsZero() {
+		h.Reason.Text, err = f.missing(place, h, has)
 	}
 	return h, has, err
 }
@@ -48,20 +56,20 @@ func (f *figure) record(place string) ([]any, error) {
 		return nil, err
 	}
 	var value, complete, request, outOf any
-	if h.value != "" {
-		value = number(h.value)
+	if h.Value != "" {
+		value = number(h.Value)
 	}
-	if h.outOf != "" {
-		outOf = h.outOf
+	if h.OutOf != "" {
+		outOf = h.OutOf
 	}
 	var months, ofMonths, others aggregate.Value
 	if has {
 		isWhole := f.others.Int >= int64(f.LeastOthers)
 		if others = f.others; f.Newest == contract.NewestMonths {
-			months, ofMonths = intOf(h.months), intOf(monthsOfYear)
-			isWhole = h.months == monthsOfYear
+			months, ofMonths = intOf(h.Months), intOf(monthsOfYear)
+			isWhole = h.Months == monthsOfYear
 		}
-		complete = isWhole && !h.provisional
+		complete = isWhole && !h.Provisional
 	}
 	requests := f.requests(place)
 	texts := make([]string, len(requests))
@@ -72,7 +80,7 @@ func (f *figure) record(place string) ([]any, error) {
 		request = textOf(texts[0])
 	}
 	var from source
-	for i, id := range h.sources {
+	for i, id := range h.Sources {
 		if of := f.sources[id]; i == 0 {
 			from = of
 		} else {
@@ -84,9 +92,9 @@ func (f *figure) record(place string) ([]any, error) {
 		updated = aggregate.Value{Kind: aggregate.Time, Int: from.updated}
 	}
 	return []any{
-		textOf(place), value, textOf(f.Unit), h.start, h.end, h.level, h.units, h.known,
-		intOf(h.rows), textOf(from.provider), textOf(from.dataset), textOf(from.resource), updated,
-		complete, months, ofMonths, outOf, others, request, h.reason, requests[0],
+		textOf(place), value, textOf(f.Unit), h.Start.value(), h.End.value(), h.Level.value(), h.Units.value(), h.Known.value(),
+		intOf(h.Rows), textOf(from.provider), textOf(from.dataset), textOf(from.resource), updated,
+		complete, months, ofMonths, outOf, others, request, h.Reason.Text, requests[0],
 	}, nil
 }
 
@@ -104,14 +112,14 @@ func (f *figure) readValues() error {
 		read = f.ratio
 	}
 	err := f.together(f.codes, read)
-	isUnknown := func(h *headline) bool { return h.known.Kind == aggregate.Null }
+	isUnknown := func(h *headline) bool { return h.Known == "" }
 	if err != nil || !f.isCoarsest() || !slices.ContainsFunc(slices.Collect(maps.Values(f.of)), isUnknown) {
 		return err
 	}
 	rows, err := f.ask(f.in(f.base, f.codes...), []string{f.Place}, contract.CoverageName)
 	for i := 0; err == nil && i < rows.len(); i++ {
 		if h := f.of[rows.at(i, 0).Text]; h != nil {
-			h.units, h.known = rows.at(i, 1), rows.at(i, 2)
+			h.Units, h.Known = storedOf(rows.at(i, 1)), storedOf(rows.at(i, 2))
 		}
 	}
 	return err
@@ -163,14 +171,15 @@ func (f *figure) measure(places ...string) error {
 			continue
 		}
 		if rows.covered != nil && f.isCoarsest() {
-			h.units, h.known = rows.covered.of[i].value(false), rows.covered.of[i].value(true)
+			of := rows.covered.of[i]
+			h.Units, h.Known = storedOf(of.value(false)), storedOf(of.value(true))
 		}
 		switch {
 		case v.Kind == aggregate.Null || v.Kind == aggregate.Differ:
 		case v.Kind == aggregate.Decimal && strings.HasPrefix(f.Measures[0], "sum:"):
-			h.value = v.String() // an integer where every row is
+			h.Value = v.String() // an integer where every row is
 		default:
-			h.value = rows.number(i, 1)
+			h.Value = rows.number(i, 1)
 		}
 	}
 	return nil
@@ -195,7 +204,7 @@ func (f *figure) ratio(places ...string) error {
 		if f.Weight != "" {
 			one, n := ratOf(rows.number(i, 1)), ratOf(rows.number(i, 2))
 			if one == nil {
-				h.reason = say.Of("some of its records have no %s", f.Weight)
+				h.Reason.Text = say.Of("some of its records have no %s", f.Weight)
 				continue
 			}
 			weight.Mul(one, n)
@@ -210,8 +219,8 @@ func (f *figure) ratio(places ...string) error {
 		}
 	}
 	for h, s := range sums {
-		if h.reason.IsZero() {
-			h.value = percentText(&s[0], &s[1])
+		if h.Reason.IsZero() {
+			h.Value = percentText(&s[0], &s[1])
 		}
 	}
 	return nil
@@ -246,11 +255,11 @@ func (f *figure) medianChange(month time.Time, places []string) error {
 		case h == nil:
 			continue
 		case len(of) == 0:
-			h.reason = say.Of("nothing of its newest month, %s, has a price in the same month a year before",
+			h.Reason.Text = say.Of("nothing of its newest month, %s, has a price in the same month a year before",
 				month.Format("2006-01"))
 			continue
 		}
-		h.value, h.rows = percentText(new(big.Rat).Sub(contract.Median(of), one), one), len(of)
+		h.Value, h.Rows = percentText(new(big.Rat).Sub(contract.Median(of), one), one), len(of)
 	}
 	return nil
 }

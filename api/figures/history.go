@@ -67,10 +67,9 @@ func (k *Kept) editionOf(v *state.Served, at int) (Edition, error) {
 // Past is a value of a figure that a publication began with.
 type Past struct {
 	Edition
-	Value      string // as JSON has it; empty for null
-	Start, End aggregate.Value
-	Level      aggregate.Value
-	Redefined  bool // by another declaration than the value before, so that the two cannot be compared
+	Value string // as JSON has it; empty for null
+	span
+	Redefined bool // by another declaration than the value before, so that the two cannot be compared
 }
 
 // past is what a figure of a place was, the latest value first.
@@ -88,8 +87,7 @@ func (k *Kept) past(v *state.Served, h *contract.Headline, code string) (all []P
 		if err != nil {
 			return nil, err
 		}
-		start, end := valueOf(aggregate.Time, e.Start), valueOf(aggregate.Time, e.End)
-		all = append(all, Past{edition, e.Value, start, end, valueOf(aggregate.Int, e.Level), e.Redefined})
+		all = append(all, Past{edition, e.Value, *e.Of, e.Redefined})
 	}
 	return all, nil
 }
@@ -116,7 +114,8 @@ func (p *Past) record(h *contract.Headline, code string) []any {
 	}
 	published := aggregate.Value{Kind: aggregate.Time, Int: p.Published.Truncate(time.Second).UnixMicro()}
 	return []any{
-		textOf(code), published, textOf(p.Snapshot), value, textOf(h.Unit), p.Start, p.End, p.Level, p.Redefined,
+		textOf(code), published, textOf(p.Snapshot), value, textOf(h.Unit), p.Start.value(), p.End.value(),
+		p.Level.value(), p.Redefined,
 	}
 }
 

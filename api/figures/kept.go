@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ type Edition struct {
 }
 
 // keptFormat is incremented when the form of the file changes.
-const keptFormat = 1
+const keptFormat = 2
 
 // ruleVersion is part of the digest of each declaration. Increment it when the same rows give other
 // numbers, as after a fault was corrected.
@@ -57,41 +58,42 @@ type keptFigure struct {
 	From     []string `json:"from,omitempty"`    // with Until: of which time they are, as parameters have it
 	Until    []string `json:"until,omitempty"`
 	Future   []string `json:"future,omitempty"`
-	Others   *int64   `json:"others,omitempty"`
+	Others   stored   `json:"others,omitempty"`
 	Times    []string `json:"times,omitempty"` // months or years of values in Series
 
 	lines  map[string][]byte     // by place, of a file that was read
 	places map[string]*keptPlace // of one that is made
 }
 
-// keptPlace is a figure of a place. Times are in microseconds.
+// keptPlace is a figure of a place.
 type keptPlace struct {
-	Value       string      `json:"v,omitempty"` // as JSON has it; empty for null
-	Rows        int         `json:"n,omitempty"` // 0 of a place that has none
-	Start       *int64      `json:"s,omitempty"`
-	End         *int64      `json:"e,omitempty"`
-	Level       *int64      `json:"l,omitempty"`
-	Units       *int64      `json:"u,omitempty"`
-	Known       *int64      `json:"k,omitempty"`
-	Sources     []string    `json:"f,omitempty"` // ids of resources, of which the snapshot has the rest
-	Months      int         `json:"m,omitempty"`
-	Month       string      `json:"y,omitempty"` // of YearApart: the newest one
-	Provisional bool        `json:"p,omitempty"`
-	OutOf       string      `json:"o,omitempty"`
-	Reason      any         `json:"r,omitempty"` // as packText has it
-	Series      string      `json:"z,omitempty"` // the figure over time, as packSeries has it
-	Was         []keptEntry `json:"w,omitempty"` // the latest first; the first one is this value
+	headline
+	Month  string      `json:"y,omitempty"` // of YearApart: the newest one
+	Series string      `json:"z,omitempty"` // the figure over time, as packSeries has it
+	Was    []keptEntry `json:"w,omitempty"` // the latest first; the first one is this value
 }
 
 // keptEntry is a value that a publication began with.
 type keptEntry struct {
 	At        int    `json:"a,omitempty"` // 0: this publication; else a position in Earlier, from 1
-	Value     string `json:"v,omitempty"`
-	Start     *int64 `json:"s,omitempty"`
-	End       *int64 `json:"e,omitempty"`
-	Level     *int64 `json:"l,omitempty"`
+	Value     string `json:"v,omitempty"` // in the file not of the first one
+	Of        *span  `json:"o,omitempty"` // in the file nil if it is that of the entry before, or of the place
 	Redefined bool   `json:"d,omitempty"` // by another declaration than the entry before
-	Same      bool   `json:"b,omitempty"` // all but At and Redefined are those of the place
+}
+
+// stored is a time or an integer as a text, empty for null. Later times sort after earlier ones.
+type stored string
+
+func storedOf(v aggregate.Value) stored { return stored(v.String()) }
+
+// value is the time or integer, null for other texts.
+func (s stored) value() (v aggregate.Value) {
+	if at, err := time.Parse("2006-01-02T15:04:05", string(s)); err == nil {
+		v = aggregate.Value{Kind: aggregate.Time, Int: at.UnixMicro()}
+	} else if n, err := strconv.ParseInt(string(s), 10, 64); err == nil {
+		v = aggregate.Value{Kind: aggregate.Int, Int: n}
+	}
+	return v
 }
 
 // mostKeptBytes bounds what is read, without compression.
@@ -144,12 +146,16 @@ func OpenKept(data []byte) (*Kept, error) {
 func (kept *keptFigure) place(code string) (p *keptPlace, err error) {
 	p = new(keptPlace)
 	err = json.Unmarshal(kept.lines[code], p)
-	numbers := []string{p.Value, p.OutOf}
+	numbers, of := []string{p.Value, string(p.OutOf)}, &p.span
 	for i := range p.Was {
-		if e := &p.Was[i]; e.Same {
-			*e = keptEntry{e.At, p.Value, p.Start, p.End, p.Level, e.Redefined, false}
+		e := &p.Was[i]
+		if i == 0 {
+			e.Value = p.Value
 		}
-		numbers = append(numbers, p.Was[i].Value)
+		if e.Of == nil {
+			e.Of = of
+		}
+		numbers, of = append(numbers, e.Value), e.Of
 	}
 	for _, text := range numbers {
 		if err == nil && !isNumber(text) {
@@ -220,7 +226,7 @@ func keptIn(c *headlineReader, h *contract.Headline) *keptFigure {
 
 // restore reads what is kept of the countries that were asked for into a figure.
 func (kept *keptFigure) restore(f *figure) error {
-	f.others, f.why = valueOf(aggregate.Int, kept.Others), map[string]say.Text{}
+	f.others, f.why = kept.Others.value(), map[string]say.Text{}
 	for _, text := range slices.Concat(kept.From, kept.Until) {
 		layout := time.DateOnly
 		if len(text) < len(layout) {
@@ -261,12 +267,8 @@ func (kept *keptFigure) restorePlace(f *figure, code string) error {
 	if err != nil {
 		return err
 	}
-	reason, ok := unpackText(p.Reason)
-	if !ok {
-		return fmt.Errorf("figures: %s of %s: the reason is no text", f.Name, code)
-	}
 	if p.Rows == 0 {
-		f.why[code] = reason
+		f.why[code] = p.Reason.Text
 		return nil
 	}
 	if p.Month != "" {
@@ -274,87 +276,60 @@ func (kept *keptFigure) restorePlace(f *figure, code string) error {
 			return fmt.Errorf("figures: %s of %s: %w", f.Name, code, err)
 		}
 	}
-	f.of[code] = &headline{
-		value: p.Value, rows: p.Rows, start: valueOf(aggregate.Time, p.Start), end: valueOf(aggregate.Time, p.End),
-		level: valueOf(aggregate.Int, p.Level), units: valueOf(aggregate.Int, p.Units),
-		known: valueOf(aggregate.Int, p.Known), sources: p.Sources, months: p.Months,
-		provisional: p.Provisional, reason: reason, outOf: number(p.OutOf),
-	}
+	f.of[code] = &p.headline
 	return nil
 }
 
 // pack is what is kept of a figure of a place.
 func pack(f *figure, code string) (*keptPlace, error) {
-	h, has, err := headlineOf(f, code)
+	h, _, err := headlineOf(f, code)
 	if err != nil {
 		return nil, err
 	}
-	p := &keptPlace{Value: h.value, Reason: packText(h.reason)}
-	if !has {
-		return p, nil
-	}
-	p.Rows, p.Start, p.End, p.Level = h.rows, intIn(h.start), intIn(h.end), intIn(h.level)
-	p.Units, p.Known, p.OutOf = intIn(h.units), intIn(h.known), string(h.outOf)
-	p.Sources, p.Months, p.Provisional = h.sources, h.months, h.provisional
+	p := &keptPlace{headline: *h}
 	if month, has := f.months[code]; has {
 		p.Month = month.Format("2006-01")
 	}
 	return p, nil
 }
 
-// intIn is the number or time of a value, nil for null.
-func intIn(v aggregate.Value) *int64 {
-	if v.Kind != aggregate.Int && v.Kind != aggregate.Time {
-		return nil
-	}
-	return &v.Int
-}
+// storedText is a text as JSON can have it: its format and its arguments, of which some are texts.
+type storedText struct{ say.Text }
 
-func valueOf(kind aggregate.Kind, n *int64) aggregate.Value {
-	if n == nil {
-		return aggregate.Value{}
-	}
-	return aggregate.Value{Kind: kind, Int: *n}
-}
-
-// packText is a text as JSON can have it: its format and its arguments, of which some are texts.
-func packText(t say.Text) any {
-	if t.IsZero() {
-		return nil
-	}
-	all := []any{t.Format}
-	for _, arg := range t.Args {
+// MarshalJSON implements json.Marshaler.
+func (s storedText) MarshalJSON() ([]byte, error) {
+	all := []any{s.Format}
+	for _, arg := range s.Args {
 		if text, is := arg.(say.Text); is {
-			arg = packText(text)
+			arg = storedText{text}
 		}
 		all = append(all, arg)
 	}
-	return all
+	return json.Marshal(all)
 }
 
-// unpackText is the reverse of packText. It reports false for anything else.
-func unpackText(from any) (t say.Text, ok bool) {
-	if from == nil {
-		return t, true
-	}
-	all, _ := from.([]any)
-	if len(all) == 0 {
-		return t, false
-	}
-	if t.Format, ok = all[0].(string); !ok || strings.Count(t.Format, "%s") != len(all)-1 {
-		return t, false
-	}
-	for _, arg := range all[1:] {
-		if _, is := arg.(string); !is {
-			text, ok := unpackText(arg)
-			if !ok {
-				return t, false
-			}
-			arg = text
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *storedText) UnmarshalJSON(data []byte) error {
+	var parts []json.RawMessage
+	err := json.Unmarshal(data, &parts)
+	for i := 1; err == nil && i < len(parts); i++ {
+		var text string
+		var inner storedText
+		if parts[i][0] == '"' {
+			err = json.Unmarshal(parts[i], &text)
+			s.Args = append(s.Args, text)
+		} else {
+			err = json.Unmarshal(parts[i], &inner)
+			s.Args = append(s.Args, inner.Text)
 		}
-		t.Args = append(t.Args, arg)
 	}
-	return t, true
+	if err == nil && len(parts) > 0 {
+		err = json.Unmarshal(parts[0], &s.Format)
+	}
+	if err == nil && strings.Count(s.Format, "%s") != len(parts)-1 {
+		err = fmt.Errorf("%.40q is no text", data)
+	}
+	return err
 }
 
 var errNoEdition = errors.New("figures: an entry is of a publication that is not listed")

@@ -137,7 +137,7 @@ func (m *Making) compute(k *Kept, all []*contract.Headline) error {
 // of the snapshot.
 func packAll(f *figure, countries []string) (*keptFigure, error) {
 	kept := &keptFigure{
-		Name: f.Name, Declared: declaredBy(f.Headline), Others: intIn(f.others), Edition: f.base.Edition,
+		Name: f.Name, Declared: declaredBy(f.Headline), Others: storedOf(f.others), Edition: f.base.Edition,
 		From: f.base.Texts(contract.StartParam), Until: f.base.Texts(contract.EndParam),
 		lines: map[string][]byte{},
 	}
@@ -185,7 +185,7 @@ func (m *Making) remember(f *keptFigure) error {
 			return err
 		}
 		f.places[code], p.Was = p, nil // of another publication
-		now := keptEntry{Value: p.Value, Start: p.Start, End: p.End, Level: p.Level}
+		now := keptEntry{Value: p.Value, Of: &p.span}
 		if old != nil && old.lines[code] != nil {
 			was, err := old.place(code)
 			if err != nil {
@@ -240,12 +240,8 @@ func (m *Making) number(k *Kept) {
 
 // Encode is the file of figures that were made.
 func (k *Kept) Encode() ([]byte, error) {
-	var file bytes.Buffer
-	to, err := zstd.NewWriter(&file, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return nil, err
-	}
-	lines := json.NewEncoder(to)
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
 	lines.SetEscapeHTML(false)
 	if err := lines.Encode(k); err != nil {
 		return nil, err
@@ -265,33 +261,35 @@ func (k *Kept) Encode() ([]byte, error) {
 			if p == nil {
 				continue
 			}
-			if len(p.Was) > 0 {
-				p.Was[0].shorten(p)
-			}
-			if _, err := fmt.Fprintf(to, "%s %s ", code, name); err != nil {
-				return nil, err
-			}
-			if err := lines.Encode(p); err != nil {
+			text.WriteString(code + " " + name + " ")
+			if err := lines.Encode(p.shortened()); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := to.Close(); err != nil {
+	to, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
 		return nil, err
 	}
-	return file.Bytes(), nil
+	return to.EncodeAll(text.Bytes(), nil), to.Close()
 }
 
-// shorten leaves out what the entry has in common with its place, as most have.
-func (e *keptEntry) shorten(p *keptPlace) {
-	if same := (keptEntry{e.At, p.Value, p.Start, p.End, p.Level, e.Redefined, false}); same.equal(e) {
-		*e = keptEntry{At: e.At, Redefined: e.Redefined, Same: true}
+// shortened leaves out what entries have in common with those before.
+func (p *keptPlace) shortened() *keptPlace {
+	short, of := *p, p.span
+	short.Was = slices.Clone(p.Was)
+	for i := range short.Was {
+		e := &short.Was[i]
+		if i == 0 {
+			e.Value = ""
+		}
+		if *e.Of == of {
+			e.Of = nil
+		} else {
+			of = *e.Of
+		}
 	}
-}
-
-func (e *keptEntry) equal(o *keptEntry) bool {
-	same := func(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
-	return e.Value == o.Value && same(e.Start, o.Start) && same(e.End, o.End) && same(e.Level, o.Level)
+	return &short
 }
 
 // Offline answers questions about a snapshot without a server.

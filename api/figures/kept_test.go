@@ -28,7 +28,7 @@ func TestRemember(t *testing.T) {
 			m.Shown = Edition{before.Snapshot, day(n - 1)}
 		}
 		k := &Kept{Format: keptFormat, Snapshot: m.Of.ID}
-		line, err := json.Marshal(keptPlace{Value: value})
+		line, err := json.Marshal(keptPlace{headline: headline{Value: value}})
 		testkit.Must(t, err)
 		f := &keptFigure{Name: name, Declared: declared, lines: map[string][]byte{"SDN": line}}
 		k.figures = map[string]*keptFigure{name: f}
@@ -81,23 +81,22 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestPackText: a text is read back as it was, and nothing else is a text.
-func TestPackText(t *testing.T) {
+// TestStoredText: a text is read back as it was, and nothing else is a text.
+func TestStoredText(t *testing.T) {
 	t.Parallel()
 	text := say.Of("%s of %s, %s", say.Of("%s rows", 3), say.And([]string{"a", "b"}), "c")
 	for _, want := range []say.Text{{}, say.Of("none"), text} {
-		data, err := json.Marshal(packText(want))
+		data, err := json.Marshal(storedText{want})
 		testkit.Must(t, err)
-		var from any
-		testkit.Must(t, json.Unmarshal(data, &from))
-		if got, ok := unpackText(from); !ok || !reflect.DeepEqual(got, want) {
+		var got storedText
+		testkit.Must(t, json.Unmarshal(data, &got))
+		if !reflect.DeepEqual(got.Text, want) {
 			t.Errorf("%s: %v", data, got)
 		}
 	}
-	for _, bad := range []string{`3`, `[]`, `[3]`, `["%s"]`, `["a", "b"]`, `["%s", 3]`, `["%s", ["%s"]]`} {
-		var from any
-		testkit.Must(t, json.Unmarshal([]byte(bad), &from))
-		if got, ok := unpackText(from); ok {
+	for _, bad := range []string{`3`, `[]`, `[3]`, `["%s"]`, `["a", "b"]`, `["%s", 3]`, `["%s", ["%s"]]`, `[["a"]]`} {
+		var got storedText
+		if json.Unmarshal([]byte(bad), &got) == nil {
 			t.Errorf("%s is read as %v", bad, got)
 		}
 	}
@@ -108,9 +107,9 @@ func FuzzOpenKept(f *testing.F) {
 	name := contract.Headlines[0].Name
 	packer, err := zstd.NewWriter(nil)
 	testkit.Must(f, err)
-	f.Add(`{"format":1,"snapshot":"a","earlier":[]}` + "\n" + `{"figure":"` + name + `","until":["2026-13"]}` + "\n" +
-		`SDN ` + name + ` {"v":"1","n":1,"r":["%s","x"],"w":[{"b":true},{"a":9,"v":"NaN"}]}` + "\n")
-	f.Add(`{"format":1,"snapshot":"a"}` + "\n" + "SDN x {}\n")
+	f.Add(`{"format":2,"snapshot":"a","earlier":[]}` + "\n" + `{"figure":"` + name + `","until":["2026-13"]}` + "\n" +
+		`SDN ` + name + ` {"v":"1","n":1,"s":"2026-01-01T00:00:00","r":["%s","x"],"w":[{},{"a":9,"v":"NaN","o":{"l":1}}]}` + "\n")
+	f.Add(`{"format":2,"snapshot":"a"}` + "\n" + "SDN x {}\n")
 	f.Add("{}\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		k, err := OpenKept(packer.EncodeAll([]byte(text), nil))

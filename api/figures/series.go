@@ -51,7 +51,7 @@ func readSeries(f *figure) (all map[string]map[string]string, err error) {
 			if rows.level {
 				level = rows.levelOf(i)
 			}
-			if hasUnits && (level != h.level || rows.at(i, 3) != h.units) {
+			if hasUnits && (storedOf(level) != h.Level || storedOf(rows.at(i, 3)) != h.Units) {
 				continue
 			}
 			if all[place] == nil {

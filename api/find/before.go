@@ -58,7 +58,7 @@ func comparedBy(s *search, a answer) (answer, error) {
 	past, err := figures.PastOf(s.lists, s.served, a.figure, s.entries[a.at.country].code)
 	for i, p := range past {
 		n := len(a.until)
-		start, end := p.Start.String(), p.End.String()
+		start, end := string(p.Start), string(p.End)
 		isThen := n == 0 || start[:min(n, len(start))] <= a.until && cmp.Or(end, a.until)[:n] >= a.until
 		if i > 0 && p.Value != "" && p.Level == past[0].Level && isThen {
 			now.before = &Before{
