@@ -3,7 +3,6 @@
 package odata_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -217,72 +216,6 @@ func (r *odataTrees) within() odataTree {
 		tests := []func(string, string) bool{strings.Contains, strings.HasPrefix, strings.HasSuffix}
 		return odataTruth(tests[at](s, part))
 	}}
-}
-
-// odataFilters is how many filters are compared.
-const odataFilters = 5000
-
-// TestODataFilters compares random filters with what they mean, record by record of the plain list.
-func TestODataFilters(t *testing.T) {
-	t.Parallel()
-	s := odataServer(t, 300)
-	random := rand.New(rand.NewPCG(11, 12))
-	endpoints := contract.EndpointsIn(contract.HAPINames)
-	lists, found := make([][]map[string]any, len(endpoints)), 0
-	for n := range odataFilters {
-		at := n % len(endpoints)
-		e := &endpoints[at]
-		if lists[at] == nil {
-			a := s.Answer("GET", contract.HAPIPrefix+e.Path+"?app_identifier="+apitest.Identifier, nil)
-			lists[at] = readOData(t, bytes.Replace(a.Body, []byte(`"data"`), []byte(`"value"`), 1)).Value
-		}
-		var parts []string
-		var trees []odataTree
-		var fields []string
-		for range 1 + random.IntN(3) {
-			r := &odataTrees{Rand: random, field: e.Fields[random.IntN(len(e.Fields))]}
-			for _, record := range lists[at] {
-				if v := record[r.field.Name]; v != nil {
-					r.values = append(r.values, v)
-				}
-			}
-			if r.values == nil {
-				continue
-			}
-			tree := r.tree(random.IntN(4))
-			parts, trees, fields = append(parts, "("+tree.text+")"), append(trees, tree), append(fields, r.field.Name)
-		}
-		if parts == nil {
-			continue
-		}
-		var want []string
-		for i, record := range lists[at] {
-			passes := true
-			for k, tree := range trees {
-				passes = passes && tree.holds(record[fields[k]]) == 1
-			}
-			if passes {
-				want = append(want, fmt.Sprintf("%010d", i))
-			}
-		}
-		filter := strings.Join(parts, " and ")
-		a, page := askOData(t, s, e.SetName(), "$filter", filter, "$count", "true", "$select", "row_key")
-		if a.Status != 200 {
-			t.Fatalf("%s, %s: %d %s", e.SetName(), filter, a.Status, a.Body)
-		}
-		var got []string
-		for _, record := range page.Value {
-			key := record["row_key"].(string)
-			got = append(got, key[strings.LastIndexByte(key, '-')+1:])
-		}
-		if !slices.Equal(got, want) || *page.Count != len(want) {
-			t.Fatalf("%s, %s: rows %v, count %d, want %v", e.SetName(), filter, got, *page.Count, want)
-		}
-		found += min(1, len(want)) * min(1, 300-len(want))
-	}
-	if found < odataFilters/4 {
-		t.Errorf("only %d filters kept some rows and not all", found)
-	}
 }
 
 // TestODataParameters compares filters with the parameters of lists that mean the same.
