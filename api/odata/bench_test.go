@@ -4,21 +4,13 @@ package odata_test
 
 import (
 	"cmp"
-	"fmt"
-	"net/http"
-	"net/url"
 	"os"
-	"os/exec"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"hdqs/api/apitest"
 	"hdqs/api/odata"
 	"hdqs/api/state"
-	"hdqs/api/wire"
-	"hdqs/internal/testkit"
 )
 
 // BenchmarkODataPage compares pages of 10,000 records by OData with those of the list, of the
@@ -69,70 +61,5 @@ func BenchmarkODataPage(b *testing.B) {
 				b.ReportMetric(ratios[len(ratios)/2], "ratio")
 			})
 		}
-	}
-}
-
-// BenchmarkListsBesideOData compares lists alone with lists beside 16 clients over loopback, which
-// send a request 50 ms after the answer to their last one: a long filter of 72,000 computed
-// records, or, as a control, one for five rows of a list. All take turns. The clients are a process
-// of a low priority, so that mostly the server's work counts and not theirs. Metrics are the
-// medians of the rounds: p99 of lists in milliseconds, and its ratio to p99 of lists alone, which
-// should be at most 2 beside filters on a machine that does nothing else.
-func BenchmarkListsBesideOData(b *testing.B) {
-	s := apitest.Server(b, state.Options{BaseURL: apitest.ODataBase, QueueWait: wire.DefaultWait},
-		eventTables(b, 250, 96))
-	var all []string
-	for i := range 95 {
-		all = append(all, fmt.Sprintf("reference_period_start gt 25%02d-01-01", i))
-	}
-	filter := odata.Root + monthlyEvents + "?$top=1&$filter=" + url.QueryEscape(strings.Join(all, " or "))
-	if a := s.Answer("GET", filter, nil); a.Status != 200 {
-		b.Fatalf("%d %s", a.Status, a.Body)
-	}
-	address := "http://" + apitest.Listen(b, s)
-	const list = "/hapi/api/v2/coordination-context/conflict-events?app_identifier=" + apitest.Identifier
-	p99 := func() float64 {
-		c := &http.Client{Transport: &http.Transport{}}
-		var took []float64
-		for i := range 400 {
-			began := time.Now()
-			if status := statusOf(c, fmt.Sprintf("%s%s&limit=100&offset=%d", address, list, i*100)); status != 200 {
-				b.Errorf("a list is %d", status)
-			}
-			took = append(took, time.Since(began).Seconds()*1e3)
-			time.Sleep(time.Millisecond)
-		}
-		slices.Sort(took)
-		return took[len(took)*99/100]
-	}
-	beside := func(target string) float64 {
-		clients := exec.Command("nice", "-n", "19", os.Args[0])
-		clients.Env = append(os.Environ(), clientsTarget+"="+address+target)
-		stop, err := clients.StdinPipe()
-		if err == nil {
-			err = clients.Start()
-		}
-		testkit.Must(b, err)
-		time.Sleep(200 * time.Millisecond) // until they have started
-		took := p99()
-		stop.Close()
-		if err := clients.Wait(); err != nil {
-			b.Error(err)
-		}
-		return took
-	}
-	of := map[string][]float64{}
-	for b.Loop() {
-		alone, filters, short := p99(), beside(filter), beside(list+"&limit=5")
-		for name, value := range map[string]float64{
-			"ms-alone": alone, "ms-filters": filters, "ms-short": short,
-			"ratio-filters": filters / alone, "ratio-short": short / alone,
-		} {
-			of[name] = append(of[name], value)
-		}
-	}
-	for name, values := range of {
-		slices.Sort(values)
-		b.ReportMetric(values[len(values)/2], name)
 	}
 }
