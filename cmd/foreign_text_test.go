@@ -84,8 +84,9 @@ var readers = map[string]map[string]string{
 		"answerBulk": ofRequest,
 	},
 	"figures": {
-		"OpenKept": ofFile,
-		"place":    ofFile,
+		"OpenKept":      ofFile,
+		"UnmarshalJSON": ofFile,
+		"place":         ofFile,
 	},
 	"find": {
 		"begins":         ofValue,

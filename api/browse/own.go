@@ -140,7 +140,8 @@ func (v *viewer) overTime(h *contract.Headline, view *contract.View) (*figure, e
 	return v.drawing(&view.Drawings[at], nil)
 }
 
-// province is by what provinces are drawn: those of one country as a map, where there are boundaries.
+// province is by what provinces are drawn: those of one country as a map, where there are
+// boundaries.
 func (v *viewer) province() string {
 	if v.q.Boundaries != nil && v.q.Boundaries.Has(1) && v.isOne() {
 		return "admin1_code"

@@ -92,7 +92,8 @@ func (f *figure) record(place string) ([]any, error) {
 		updated = aggregate.Value{Kind: aggregate.Time, Int: from.updated}
 	}
 	return []any{
-		textOf(place), value, textOf(f.Unit), h.Start.value(), h.End.value(), h.Level.value(), h.Units.value(), h.Known.value(),
+		textOf(place), value, textOf(f.Unit), h.Start.value(), h.End.value(), h.Level.value(),
+		h.Units.value(), h.Known.value(),
 		intOf(h.Rows), textOf(from.provider), textOf(from.dataset), textOf(from.resource), updated,
 		complete, months, ofMonths, outOf, others, request, h.Reason.Text, requests[0],
 	}, nil

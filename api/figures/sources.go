@@ -26,7 +26,8 @@ func aggregateOf(path string) *contract.Question {
 }
 
 // askList answers a question about groups of a list of a snapshot, in the contract's names, without
-// hints. The list is checked like any other: damage of its table is found, and the question refused.
+// hints. The list is checked like any other: damage of its table is found, and the question
+// refused.
 func askList(s *list.Lists, v *state.Served, q *contract.Question) (found answered, err error) {
 	q.Unhinted = true
 	err = s.Query(v, s.Routes.MountIn(contract.ContractNames), q, func(_ *list.Reply, records list.Records) error {
