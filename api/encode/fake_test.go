@@ -191,6 +191,7 @@ func (b *fakeBatch) Append(dst []byte, lanes []Lane, runs []Run) []byte {
 func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
 	return t.Append(dst, t.frame(), runs, Gzip, nil)
 }
+
 func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
 	return t.Append(dst, t.frame(), runs, Zstd, nil)
 }
