@@ -120,7 +120,7 @@ func (f *aggregates) addNotes(a *list.Reply, check *checker, named string, count
 		return err
 	}
 	if f.total == 0 || len(a.Request.Question.Groups) == 0 {
-		notes.Hints = append(notes.Hints, list.NameHints(&a.Request.Question, a.List)...)
+		notes.Hints = append(notes.Hints, list.NameHints(&a.Request.Question, a.Served.Bound, a.List)...)
 	}
 	if named != "" && f.mixesCountries(countries) {
 		notes.Hints = append(notes.Hints, say.Of("Groups of %s have records of several countries, which share that "+

@@ -11,28 +11,70 @@ import (
 	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/index"
+	"hdqs/internal/nearest"
 )
 
 // mostMeant is how many names a hint has.
 const mostMeant = 3
 
-// NameHints are names that were probably meant by filters of names which match none: the same but
-// for accents, apostrophes, or how letters are composed.
-func NameHints(q *contract.Question, of *state.BoundList) (hints []say.Text) {
+// NameHints are values that were probably meant by filters of names, or of codes of countries, which
+// match none: the same but for accents, apostrophes, or how letters are composed, or else a few
+// letters away.
+func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList) (hints []say.Text) {
 	for _, f := range q.Filters {
 		p := &q.Plan().Params[f.Param]
-		if p.Op != index.Contains || of.Segment == nil {
+		isCode := p.Op == index.Like && strings.HasSuffix(p.Columns[0], "location_code")
+		if p.Op != index.Contains && !isCode || of.Segment == nil {
 			continue
 		}
-		want := p.Literal(f.Value.Text)
 		c, fault := of.Segment.Column(p.Columns[0])
-		if bare := lang.Folded(want); fault == nil && bare != "" {
-			if names := meantNames(c.Cardinality(), c.TextOf, strings.ToLower(want), bare); names != nil {
+		if fault != nil {
+			continue
+		}
+		for _, text := range q.Texts(p.Name) {
+			var names []string
+			want := p.Literal(text)
+			if bare := lang.Folded(want); !isCode && bare != "" {
+				names = meantNames(c.Cardinality(), c.TextOf, strings.ToLower(want), bare)
+			}
+			if names == nil && c.Cardinality() <= mostNear {
+				names = nearNames(want, c.Cardinality(), c.TextOf, b.Countries)
+			}
+			if names != nil {
 				hints = append(hints, say.Of("%s: %s", p.Name, contract.DidYouMean(strings.Join(names, ", "))))
 			}
 		}
 	}
 	return hints
+}
+
+// mostNear is how many names a misspelled one is compared with.
+const mostNear = 5000
+
+// nearNames are the first of n names at the smallest distance from a text of which at most a
+// quarter is wrong, none if one has the text, or a country that may have no records here.
+func nearNames(text string, n int, name func(uint32) string, countries []state.Country) (all []string) {
+	var folded []string
+	own := map[string]string{}
+	for code := range uint32(n) {
+		if strings.Contains(strings.ToLower(name(code)), strings.ToLower(text)) {
+			return nil
+		}
+		folded = append(folded, lang.Folded(name(code)))
+		own[folded[code]] = name(code)
+	}
+	isCountry := func(c state.Country) bool { return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text) }
+	if strings.ContainsAny(text, `%_\`) || slices.ContainsFunc(countries, isCountry) { // a pattern is no name
+		return nil
+	}
+	if text = lang.Folded(text); len(text) < len("AFG") {
+		return nil
+	}
+	for _, near := range nearest.All(text, folded, max(1, len(text)/4)) {
+		all = append(all, own[near])
+	}
+	slices.Sort(all)
+	return all[:min(len(all), mostMeant)]
 }
 
 // meantNames are the first of n names that have a text as its bare form has it, none if one has the

@@ -17,6 +17,7 @@ func TestNameHints(t *testing.T) {
 	const path, hint = "/api/v2/metadata/location", "name: did you mean C%C3%94TE D'IVOIRE?"
 	for name, want := range map[string]string{
 		"Côte d’Ivoire": hint, "cote d'ivoire": hint, "Co\u0302te d'Ivoire": hint, "COTE D`IVOIRE": hint,
+		"Côte d'Ivoyre": hint, "Kote d'Ivoir": hint,
 		"Côte d'Ivoire": "", "te d": "", "xyzzy": "", "’": "", "": "", "C_te d'ivoire": "",
 	} {
 		query := "?app_identifier=" + apitest.Identifier + "&name=" + url.QueryEscape(name)

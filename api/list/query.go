@@ -104,7 +104,7 @@ func (r *rowRecords) Notes() (notes say.Notes) {
 		notes.Provisional = r.a.provisional.Names(r.a.provisionalOnPage())
 	}
 	if r.Total() == 0 {
-		notes.Hints = NameHints(&r.a.Request.Question, r.a.List)
+		notes.Hints = NameHints(&r.a.Request.Question, r.a.Served.Bound, r.a.List)
 	}
 	return notes
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -53,7 +54,7 @@ type Answer struct {
 
 func (a *Answer) warn(hints ...say.Text) {
 	for _, hint := range hints {
-		if !hint.IsZero() {
+		if !hint.IsZero() && !slices.Contains(a.Warnings, hint.String()) {
 			a.Warnings = append(a.Warnings, hint.String())
 		}
 	}
