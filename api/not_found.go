@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/ogc"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/nearest"
@@ -22,7 +23,12 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) error {
 	if path == s.Site.RootOf(path) {
 		short = path + "/"
 	}
-	if len(short) == len(path) || s.Lists.Routes.HandlerOf(short) == nil {
+	handler := s.Lists.Routes.HandlerOf(short)
+	if path == ogc.Root && handler != nil {
+		handler(ctx) // QGIS follows no redirect to a path without a host
+		return nil
+	}
+	if len(short) == len(path) || handler == nil {
 		near, hint := s.meantPath(path)
 		if s.Site.WantsPage(ctx, path) {
 			return s.Site.AnswerMissing(ctx, path, near)

@@ -17,9 +17,9 @@ import (
 // mostMeant is how many names a hint has.
 const mostMeant = 3
 
-// NameHints are values that were probably meant by filters of names, or of codes of countries, which
-// match none: the same but for accents, apostrophes, or how letters are composed, or else a few
-// letters away.
+// NameHints are values that were probably meant by filters of names or codes of countries that match
+// none: the same but for accents, apostrophes, or how letters are composed, or else a few letters
+// away.
 func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList) (hints []say.Text) {
 	for _, f := range q.Filters {
 		p := &q.Plan().Params[f.Param]
@@ -63,7 +63,9 @@ func nearNames(text string, n int, name func(uint32) string, countries []state.C
 		folded = append(folded, lang.Folded(name(code)))
 		own[folded[code]] = name(code)
 	}
-	isCountry := func(c state.Country) bool { return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text) }
+	isCountry := func(c state.Country) bool {
+		return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text)
+	}
 	if strings.ContainsAny(text, `%_\`) || slices.ContainsFunc(countries, isCountry) { // a pattern is no name
 		return nil
 	}
