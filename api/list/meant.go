@@ -17,9 +17,9 @@ import (
 // mostMeant is how many names a hint has.
 const mostMeant = 3
 
-// NameHints are values that were probably meant by filters of names or codes of countries that match
-// none: the same but for accents, apostrophes, or how letters are composed, or else a few letters
-// away.
+// NameHints are values that were probably meant by filters of names or codes of countries, which
+// match none: the same but for accents, apostrophes, or how letters are composed, or else a few
+// letters away.
 func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList) (hints []say.Text) {
 	for _, f := range q.Filters {
 		p := &q.Plan().Params[f.Param]
