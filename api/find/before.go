@@ -38,7 +38,7 @@ func addBefore(s *search, all []answer) (with []answer, err error) {
 // comparedBy adds to an answer what the present figure is compared with. Nothing is added where
 // that is not known, or is of other places than the present one.
 func comparedBy(s *search, a answer) (answer, error) {
-	now := a.but(func(q *question) { q.until = "" })
+	now := a.but(func(q *question) { q.until, q.since = "", false })
 	f, err := s.readFigure(&now)
 	if err != nil || f.Value == nil {
 		return a, err

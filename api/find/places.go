@@ -81,7 +81,8 @@ func (x *parser) addPlaces() {
 	isJoined := len(named) > 1 && (q.by == "compare" ||
 		slices.ContainsFunc(named[1:], func(p *part) bool { return p.side == andSide }))
 	for i, p := range named {
-		if isJoined && i > 0 && (p.side == andSide || p.side == "") { // "in Pakistan, Iran and Turkey"
+		isNext := p.side == andSide || p.side == "" || q.by == "compare" && p.side == toSide
+		if isJoined && i > 0 && isNext { // "in Pakistan, Iran and Turkey", "Mali compared to Niger"
 			p.side = named[i-1].side
 		}
 	}
