@@ -12,7 +12,7 @@ import (
 // of both are found anyway.
 func (s *search) answers(q *question) (all []answer) {
 	isBare := len(q.asked)+len(q.ids)+len(q.compared)+len(q.left) == 0 && q.by+q.who+q.until == ""
-	if isBare && (q.places == nil || q.places[0].country == none) {
+	if isBare && q.country() == none {
 		return nil
 	}
 	if q.places == nil {
@@ -47,7 +47,7 @@ func (s *search) answers(q *question) (all []answer) {
 // containing are the countries whose names have the name of the question's country as a part: who
 // asks for Sudan may mean South Sudan.
 func (s *search) containing(q *question) (others []int32) {
-	if len(q.places) == 0 || q.places[0].country == none || q.places[0].unit != none {
+	if q.country() == none || q.places[0].unit != none {
 		return nil
 	}
 	is := func(id int32) bool {

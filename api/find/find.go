@@ -188,13 +188,7 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 // isElsewhere reports whether a corrected question is about another country than the one that the
 // question names.
 func (q *question) isElsewhere(corrected *question) bool {
-	country := func(q *question) int32 {
-		if len(q.places) == 0 {
-			return none
-		}
-		return q.places[0].country
-	}
-	return country(q) != none && country(q) != country(corrected)
+	return q.country() != none && q.country() != corrected.country()
 }
 
 // mostCompleted is how many countries are suggested for a word that has begun.

@@ -325,11 +325,10 @@ func (x *Index) near(words []string) (other []string) {
 		if from < to || vocabularies().asides[word] != "" || len(word) <= prefixFrom {
 			continue
 		}
-		if meant := nearest.Within(word, withFirst(word, x.words.texts), len(word)/4); meant != "" {
-			if other == nil {
-				other = slices.Clone(words)
-			}
-			other[i] = meant
+		for _, meant := range nearest.All(word, withFirst(word, x.words.texts), len(word)/4) {
+			other = slices.Concat(words[:i], []string{meant}, words[i+1:])
+			words = other
+			break
 		}
 	}
 	return other

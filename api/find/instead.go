@@ -124,19 +124,16 @@ func (s *search) elsewhere(a *answer) (why say.Text) {
 		return why
 	}
 	var names []string
-	n := 0
 	for id := range s.eachCountry {
 		if s.entries[id].lists&(1<<a.list) != 0 {
-			if n++; n <= mostElsewhere {
-				names = append(names, s.nameOf(&s.entries[id]))
-			}
+			names = append(names, s.nameOf(&s.entries[id]))
 		}
 	}
+	n := len(names)
 	if n == 0 {
 		return why
-	}
-	if n > mostElsewhere {
-		names = append(names, "…")
+	} else if n > mostElsewhere {
+		names = append(names[:mostElsewhere], "…")
 	}
 	return say.Of("there are no such records of %s here; there are of %s countries: %s",
 		s.nameOf(&s.entries[a.at.country]), n, s.language.List(names))

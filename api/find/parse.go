@@ -313,8 +313,7 @@ func respelled(words, written, other []string) []string {
 
 // isAlike reports whether questions are the same, but for the countries that they name.
 func (q *question) isAlike(other *question) bool {
-	isOfCountry := func(q *question) bool { return len(q.places) > 0 && q.places[0].unit == none }
-	return isOfCountry(q) && isOfCountry(other) && q.places[0].country != other.places[0].country &&
+	return q.country() != none && other.country() != none && q.country() != other.country() && q.places[0].unit == none && other.places[0].unit == none &&
 		slices.Equal(q.figures, other.figures) && slices.Equal(q.asked, other.asked)
 }
 

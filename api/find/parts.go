@@ -185,6 +185,14 @@ type parser struct {
 	parts []*part
 }
 
+// country is the first country of a question, none without one.
+func (q *question) country() int32 {
+	if len(q.places) == 0 {
+		return none
+	}
+	return q.places[0].country
+}
+
 func (q *question) endpoint() *contract.Endpoint { return &contract.Endpoints[q.list] }
 
 // mostPlaces is how many places of one name are shown.

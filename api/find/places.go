@@ -102,12 +102,7 @@ func (x *parser) addPlaces() {
 	places := []place{{none, none, none}}
 	switch {
 	case q.hasPair() && len(named) > 0:
-		if !isJoined {
-			places = x.movement(named)
-		}
-		if isJoined || places == nil {
-			places = x.compare(x.severalOf(named))
-		}
+		places = x.movement(named)
 	case len(named) == 1:
 		q.isOneSided = isOneSided(q, named[0])
 		places = x.use(named[0])
@@ -168,32 +163,6 @@ func (x *parser) compare(named []*part) (places []place) {
 	return []place{{none, none, none}}
 }
 
-// severalOf uses the only country on one side of a movement as a filter, where there are several on
-// the other, which it returns.
-func (x *parser) severalOf(named []*part) []*part {
-	var origins, others []*part
-	for _, p := range named {
-		if p.isOrigin() {
-			origins = append(origins, p)
-		} else {
-			others = append(others, p)
-		}
-	}
-	one, several, field := origins, others, originField
-	if len(others) == 1 {
-		one, several, field = others, origins, asylumField
-	}
-	if len(one) != 1 || len(several) < 2 || len(x.placesOf(one[0])) != 1 {
-		return named
-	}
-	one[0].used = x.addPairs([][2]string{{field, x.entries[x.placesOf(one[0])[0]].code}})
-	x.asked = append(x.asked, one[0].written)
-	if field == originField {
-		x.onlySide(&part{side: inSide})
-	}
-	return several
-}
-
 // onlySide keeps the figures of the side of a movement that a country is on.
 func (x *parser) onlySide(p *part) {
 	field := ""
@@ -221,38 +190,49 @@ func (q *question) hasPair() bool {
 	return q.endpoint().HasField(originField) && q.endpoint().Name() != "returnees"
 }
 
-// movement uses one or two countries of people who are in one and come from the other. It returns
-// nil if it is not said which is which.
+// movement uses countries of people who are in one and come from another. Where there are several
+// on one side these are compared, and the only one on the other side is a filter.
 func (x *parser) movement(named []*part) (places []place) {
-	var origin, asylum *part
+	var origins, others []*part
 	for _, p := range named {
-		if p.isOrigin() && origin == nil {
-			origin = p
-		} else if asylum == nil {
-			asylum = p
+		if p.isOrigin() {
+			origins = append(origins, p)
+		} else {
+			others = append(others, p)
 		}
 	}
-	if len(named) == 2 && origin == nil && named[1].side != "" && named[0].side == "" { // Afghanistan refugees in Iran
-		origin, asylum = named[0], named[1]
+	if len(others) == 2 && len(named) == 2 && others[1].side != "" && others[0].side == "" {
+		origins, others = named[:1], named[1:] // Afghanistan refugees in Iran
 	}
-	if origin != nil && asylum != nil && asylum.side == "" && !origin.people && asylum.from > origin.from {
-		return nil // from Pakistan, Iran: both can be meant
+	isPair := len(origins) == 1 && len(others) == 1
+	if isPair && others[0].side == "" && !origins[0].people && others[0].from > origins[0].from {
+		return x.compare(named) // from Pakistan, Iran: both can be meant
+	}
+	one, several, field := origins, others, originField
+	if len(others) == 1 {
+		one, several, field = others, origins, asylumField
 	}
 	switch {
-	case len(named) > 2 || len(named) == 2 && (origin == nil || asylum == nil):
-		return nil
-	case origin != nil && asylum != nil:
+	case len(named) == 1:
+		x.onlySide(named[0])
+		return x.use(named[0])
+	case isPair:
 		x.onlySide(&part{side: inSide})
-		for _, at := range x.placesOf(asylum) {
-			for _, from := range x.placesOf(origin) {
+		for _, at := range x.placesOf(others[0]) {
+			for _, from := range x.placesOf(origins[0]) {
 				places = append(places, place{at, none, from})
 			}
 		}
-		origin.used, asylum.used = true, true
+		origins[0].used, others[0].used = true, true
 		return places
+	case len(one) != 1 || len(x.placesOf(one[0])) != 1:
+		return x.compare(named)
 	}
-	x.onlySide(named[0])
-	return x.use(named[0])
+	one[0].used = x.addPairs([][2]string{{field, x.entries[x.placesOf(one[0])[0]].code}})
+	if x.asked = append(x.asked, one[0].written); field == originField {
+		x.onlySide(&part{side: inSide})
+	}
+	return x.compare(several)
 }
 
 // unitsOf are the units that a part names, in some countries if there are any, which the list can

@@ -12,11 +12,8 @@ const maxGuessed = 128
 
 // Of returns the name with the smallest edit distance from a text, empty when all differ in half of
 // the text or more. Of names at one distance it is the first.
-func Of(text string, names []string) string { return Within(text, names, len(text)/2) }
-
-// Within is Of with the greatest edit distance.
-func Within(text string, names []string, most int) string {
-	for _, name := range All(text, names, most) {
+func Of(text string, names []string) string {
+	for _, name := range All(text, names, len(text)/2) {
 		return name
 	}
 	return ""

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,11 +17,14 @@ func TestOf(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
-	if got := Within("package", names, 0) + Within("packag", names, 2); got != "packages" {
+	if got := append(All("package", names, 0), All("packag", names, 2)...); !slices.Equal(got, []string{"packages"}) {
 		t.Errorf("within a distance: got %q", got)
 	}
-	if got := Within("foramt", names, 1) + Within("pacakegs", names, 2); got != "formatpackages" {
+	if got := append(All("foramt", names, 1), All("pacakegs", names, 2)...); strings.Join(got, "") != "formatpackages" {
 		t.Errorf("swapped letters: got %q", got)
+	}
+	if got := All("ab", []string{"ax", "abc", "b", "cd"}, 1); !slices.Equal(got, []string{"ax", "abc", "b"}) {
+		t.Errorf("names as near: got %q", got)
 	}
 	if got := Of("ab", []string{"ax", "ay"}); got != "ax" {
 		t.Errorf("two names as near: got %q, want the first", got)
