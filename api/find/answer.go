@@ -19,23 +19,21 @@ func (s *search) answers(q *question) (all []answer) {
 		q.places = []place{{none, none, none}}
 	}
 	isPage := q.by != "" || len(q.figures) == 0 || q.places[0].country == none && len(q.left) == 0
-	for _, h := range q.figures {
-		if of := (answer{question: q, figure: h, at: q.places[0]}); of.isOfGroup() {
-			all = append(all, of)
-		}
-	}
+	var pages, figures []answer
 	for _, at := range q.places {
 		if isPage {
-			all = append(all, answer{question: q, at: at})
+			pages = append(pages, answer{question: q, at: at})
 		}
-	}
-	for _, at := range q.places {
 		for _, h := range q.figures {
-			if of := (answer{question: q, figure: h, at: at}); (at.country != none || !isPage) && !of.isOfGroup() {
+			of := answer{question: q, figure: h, at: at}
+			if of.isOfGroup() {
 				all = append(all, of)
+			} else if at.country != none || !isPage {
+				figures = append(figures, of)
 			}
 		}
 	}
+	all = slices.Concat(all, pages, figures)
 	for _, id := range s.containing(q) {
 		for _, h := range q.figures[:min(len(q.figures), 1)] {
 			all = append(all, answer{question: q, figure: h, at: place{id, none, none}, isNear: true})
@@ -176,7 +174,8 @@ func (s *search) pageOf(a *answer) Result {
 	if h != nil && isOfEach && !of.narrowing() {
 		r.Headline, r.Until = h.Name, a.until
 	}
-	if field := strings.Replace(byFields[a.by], "_name", "_code", 1); h != nil && isPinned(h, field) {
+	field := strings.Replace(byFields[a.by], "_name", "_code", 1)
+	if h != nil && h.Question(contract.ContractNames).Has(field) { // the figure's own value of what it is drawn by
 		q.Drop(s.mount.Names.Name(field))
 	}
 	if a.since {
@@ -211,11 +210,6 @@ func (s *search) pageOf(a *answer) Result {
 		r.Address += "?" + contract.QueryOf(pairs...)
 	}
 	return r
-}
-
-// isPinned reports whether a figure keeps one value of a field.
-func isPinned(h *contract.Headline, field string) bool {
-	return h.Question(contract.ContractNames).Has(field)
 }
 
 // byOf is what the view of a question is drawn by, empty if it is not drawn.

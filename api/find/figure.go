@@ -160,20 +160,17 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 // partsOf is how many units the unit that was asked for is made of, of the level that the list has
 // of its country: itself, or its districts.
 func partsOf(x *Index, a *answer, c say.Coverage) int {
-	provinces, districts := 0, 0
+	n := map[Kind]int{}
 	for i := range x.entries {
 		e := &x.entries[i]
-		if e.kind == Province && e.country == a.at.country {
-			provinces++
-		}
-		if e.kind == District && e.parent == a.at.unit {
-			districts++
+		if e.kind == Province && e.country == a.at.country || e.kind == District && e.parent == a.at.unit {
+			n[e.kind]++
 		}
 	}
-	if c.All <= provinces {
+	if c.All <= n[Province] {
 		return 1
 	}
-	return max(districts, 1)
+	return max(n[District], 1)
 }
 
 // isExactly reports whether a group has the values of the filters that match parts of codes.

@@ -98,30 +98,30 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if err != nil {
 		return nil, err
 	}
-	kindOf := func(h hit) string {
-		if h.answer != nil && (h.answer.figure == nil || h.answer.narrowing() && !h.answer.figure.IsPlain()) {
-			return List.String()
-		} else if h.answer != nil {
-			return FigureKind.String()
+	kindOf := func(h hit) Kind {
+		switch {
+		case h.answer == nil:
+			return s.entries[h.id].kind
+		case h.answer.figure == nil || h.answer.narrowing() && !h.answer.figure.IsPlain():
+			return List
 		}
-		return s.entries[h.id].kind.String()
+		return FigureKind
 	}
 	all := make([]hit, 0, len(answers)+len(hits))
 	for i := range answers {
 		all = append(all, hit{answer: &answers[i]})
 	}
 	all = append(all, hits...)
-	n := map[string]int{}
+	var found [kinds]int
 	for _, h := range all {
-		n[kindOf(h)]++
+		found[kindOf(h)]++
 	}
-	for kind := range kinds {
-		if n[kind.String()] > 0 {
-			a.Kinds = append(a.Kinds, Count{kind.String(), n[kind.String()]})
+	for kind, n := range found {
+		if n > 0 {
+			a.Kinds = append(a.Kinds, Count{Kind(kind).String(), n})
 		}
 	}
-	isList := func(h hit) bool { return kindOf(h) == List.String() }
-	if q.Kind == List.String() && !slices.ContainsFunc(all, isList) {
+	if q.Kind == List.String() && found[List] == 0 {
 		for i := range answers {
 			answers[i].figure = nil
 		}
@@ -129,7 +129,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 		all = all[:len(answers)]
 	}
 	if q.Kind != "" {
-		all = slices.DeleteFunc(all, func(h hit) bool { return kindOf(h) != q.Kind })
+		all = slices.DeleteFunc(all, func(h hit) bool { return kindOf(h).String() != q.Kind })
 	}
 	a.Total = len(all)
 	from := min(max(q.Offset, 0), len(all))

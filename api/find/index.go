@@ -59,17 +59,10 @@ var kindSources = [kinds]struct{ kind, table, code, name, of, parent, filter str
 
 // filterOf is the filter of a list that chooses the records of a kind of names, nil without one.
 func filterOf(e *contract.Endpoint, kind Kind) *contract.Param {
-	return filterWhere(e, func(p *contract.Param) bool {
-		return p.Name == kindSources[kind].filter || kind == Country && p.Name == "asylum_"+contract.CountryParam
-	})
-}
-
-// filterWhere is the first filter of a list that is as wanted, nil without one. A search asks for
-// hundreds, and Filters copies them all.
-func filterWhere(e *contract.Endpoint, is func(*contract.Param) bool) *contract.Param {
-	for _, some := range [][]contract.Param{e.Place, e.Params} {
+	for _, some := range [][]contract.Param{e.Place, e.Params} { // Filters copies them all
 		for i := range some {
-			if is(&some[i]) {
+			name := some[i].Name
+			if name == kindSources[kind].filter || kind == Country && name == asylumField {
 				return &some[i]
 			}
 		}
