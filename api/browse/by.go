@@ -35,7 +35,10 @@ func bysOf(q *Question, s state) []by {
 	l := q.Language
 	var all []by
 	if len(e.Series()) > 0 {
-		for _, part := range partsOf(e) {
+		for _, part := range []string{"month", "year"} {
+			if part == "month" && isYearly(e) {
+				continue
+			}
 			b := by{value: part, label: l.T(part), as: overTime, fields: []string{part}}
 			if field := compared(e, s); field != "" {
 				b.fields = append(b.fields, field)
@@ -80,13 +83,11 @@ func bysOf(q *Question, s state) []by {
 	return all
 }
 
-// partsOf are the parts of time that figures can be drawn by. Those of a year have no month.
-func partsOf(e *contract.Endpoint) []string {
-	isYearly := func(h contract.Headline) bool { return h.Path == e.Contract().Path && h.Series == "year" }
-	if slices.ContainsFunc(contract.Headlines, isYearly) {
-		return []string{"year"}
-	}
-	return []string{"month", "year"}
+// isYearly reports whether the figures of a list are of years.
+func isYearly(e *contract.Endpoint) bool {
+	return slices.ContainsFunc(contract.Headlines, func(h contract.Headline) bool {
+		return h.Path == e.Contract().Path && h.Series == "year"
+	})
 }
 
 // nounOf is a field in the middle of a title.

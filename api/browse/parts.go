@@ -143,7 +143,7 @@ const (
 	maxLabels  = 600
 	maxFigures = 600
 
-	shownFigures = 20
+	shownFigures = 12
 
 	newestMonths = 36 // are drawn first
 	maxPanels    = 12 // are drawn beside each other

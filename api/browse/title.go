@@ -37,6 +37,9 @@ func (x *figure) entitle(q *Question, rows *contract.Question, n named) {
 	if n.by != "" && !n.each {
 		text = l.T("%[1]s by %[2]s", text, n.by)
 	}
+	if isYearly(q.Plan.Endpoint) {
+		x.About.updated = "" // they are of their years
+	}
 	x.sentence, x.lasts = Sentence(l, n.where, text, ""), ""
 	if values := rows.Texts("aggregation_period"); len(values) == 1 {
 		x.lasts, _ = worded(l, "aggregation_period", values[0])

@@ -244,7 +244,7 @@ func Reason(l *lang.Language, e *contract.Endpoint, r textual.Record, country st
 // on for years is of the day on which its file was updated.
 func When(l *lang.Language, h *contract.Headline, start, end, updated, on string) (period, age string) {
 	isMonthly := h.Series == "month"
-	if updated != "" && goesOn(start, end, on) {
+	if updated != "" && h.Series != "year" && goesOn(start, end, on) {
 		return l.T("report of %s", shortPeriod(l, updated, updated)), lang.Age(l, updated, on, isMonthly)
 	}
 	period = l.Period(start, end)

@@ -306,7 +306,7 @@ func TestShare(t *testing.T) {
 		t.Errorf("titles %q and %q", a, b)
 	}
 	for _, want := range []string{
-		`<meta property="og:title"`, `<meta name="twitter:card"`, "Unit: <bdi>", "Period: <bdi>", "Places: <bdi>",
+		`<meta property="og:title"`, `<meta name="twitter:card"`, `<p class="second"><bdi>fatalities; `, "Places: ",
 		"@misc{hdqs-conflict-events-", "[Data set]", `src=&#34;https://hdqs.example/embed/conflict-events?`,
 	} {
 		if !bytes.Contains(page.Body, []byte(want)) {
