@@ -124,6 +124,7 @@ func TestDrawTimeFewReports(t *testing.T) {
 	}{
 		{[]int{0, 0, 34, 0, 34}, 3, ""},
 		{[]int{0, 17, 34}, 2, "In the time with the fewest reports, 17 of 34"},
+		{[]int{33, 34}, 2, "33 of 34 provinces or districts have data"},
 		{
 			[]int{16, 0, 3, 34},
 			4,

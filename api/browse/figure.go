@@ -107,13 +107,14 @@ func (x *figure) addOthers(q *Question, s state, by *by, request []string, total
 	return err
 }
 
-// unitsText says in words how many units have records, if not all have.
+// unitsText says in words how many units have records, if not all have. Times of which some have
+// records of nearly all can be compared.
 func unitsText(l *lang.Language, units say.Coverage, overTime bool) string {
 	if !units.IsPart() {
 		return ""
 	}
 	text := "%[1]s of %[2]s provinces or districts have data."
-	if overTime {
+	if overTime && 10*units.Have < 9*units.All {
 		text = "In the time with the fewest reports, %[1]s of %[2]s provinces or districts reported; " +
 			"do not compare it with the others."
 	}
