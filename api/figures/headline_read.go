@@ -11,6 +11,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/say"
+	"hdqs/api/state"
 )
 
 // headlineReader reads figures for a request. Whatever the names of the answer are, it asks in
@@ -22,10 +23,9 @@ type headlineReader struct {
 	prefix  string // of the requests that records name
 	sources map[string]source
 
-	computes bool               // also what the publication has kept
-	chosen   bool               // some countries are asked for
-	codes    []string           // theirs
-	given    *contract.Question // filters besides the countries
+	chosen bool               // some countries are asked for
+	codes  []string           // theirs
+	given  *contract.Question // filters besides the countries
 }
 
 // Parameters of the lists that figures are made of.
@@ -59,6 +59,12 @@ func newHeadlineReader(s *list.Lists, a *list.Reply) (c *headlineReader, err err
 		}
 	}
 	return c, err
+}
+
+// readerOf reads figures of some countries, or of all, without a request.
+func readerOf(s *list.Lists, v *state.Served, codes ...string) *headlineReader {
+	given := contract.Ask(&contract.FigureEndpoints(contract.ContractNames)[0], contract.Figures)
+	return &headlineReader{s: s, a: &list.Reply{Served: v}, given: given, chosen: codes != nil, codes: codes}
 }
 
 // figure is a headline figure that is being read.

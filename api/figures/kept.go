@@ -216,7 +216,7 @@ func keptIn(c *headlineReader, h *contract.Headline) *keptFigure {
 	if declared, _ := contract.HeadlineOf(h.Name, contract.ContractNames); declared != h || len(c.given.Filters) > 0 {
 		return nil
 	}
-	if kept := keptOf(c.s, c.a.Served); kept != nil && !c.computes {
+	if kept := keptOf(c.s, c.a.Served); kept != nil {
 		if f := kept.figures[h.Name]; f != nil && f.Declared == declaredBy(h) {
 			return f
 		}

@@ -106,22 +106,11 @@ func (m *Making) compute(k *Kept, all []*contract.Headline) error {
 		return err
 	}
 	defer offline.Close()
-	c := &headlineReader{
-		s: offline.Lists, a: &list.Reply{Served: offline.Served}, computes: true,
-		given: contract.Ask(&contract.FigureEndpoints(contract.ContractNames)[0], contract.Figures),
-	}
-	rows, err := askList(c.s, c.a.Served, aggregateOf(locationsPath).GroupBy("code"))
-	if err != nil {
-		return err
-	}
-	var countries []string
-	for i := range rows.len() {
-		countries = append(countries, rows.at(i, 0).Text)
-	}
+	c := readerOf(offline.Lists, offline.Served)
 	for _, h := range all {
 		f, err := newFigure(c, h)
 		if err == nil {
-			k.figures[h.Name], err = packAll(f, countries)
+			k.figures[h.Name], err = packAll(f)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.Name, err)
@@ -133,9 +122,9 @@ func (m *Making) compute(k *Kept, all []*contract.Headline) error {
 	return nil
 }
 
-// packAll is a figure of countries, and of other places with rows. Nothing of it is in the memory
-// of the snapshot.
-func packAll(f *figure, countries []string) (*keptFigure, error) {
+// packAll is a figure of all countries, and of other places with rows. Nothing of it is in the
+// memory of the snapshot.
+func packAll(f *figure) (*keptFigure, error) {
 	kept := &keptFigure{
 		Name: f.Name, Declared: declaredBy(f.Headline), Others: storedOf(f.others), Edition: f.base.Edition,
 		From: f.base.Texts(contract.StartParam), Until: f.base.Texts(contract.EndParam),
@@ -145,8 +134,11 @@ func packAll(f *figure, countries []string) (*keptFigure, error) {
 		kept.Future = append(kept.Future, strings.Clone(code))
 	}
 	slices.Sort(kept.Future)
-	places := map[string]*keptPlace{}
-	for _, code := range slices.AppendSeq(slices.Clone(countries), maps.Keys(f.of)) {
+	codes, places := slices.Collect(maps.Keys(f.of)), map[string]*keptPlace{}
+	for i := range f.a.Served.Bound.Countries {
+		codes = append(codes, f.a.Served.Bound.Countries[i].Code)
+	}
+	for _, code := range codes {
 		var err error
 		if places[code], err = pack(f, code); err != nil {
 			return nil, fmt.Errorf("%s: %w", code, err)
@@ -312,8 +304,6 @@ func NewOffline(snap *store.Snapshot) (*Offline, error) {
 	for i := range contract.Endpoints {
 		o.Lists.Routes.AddLists(o.Mount, &contract.Endpoints[i])
 	}
-	of := slices.Concat(contract.FigureEndpoints(o.Mount.Names), contract.FigureHistories(o.Mount.Names))
-	o.Lists.Routes.AddComputed(o.Mount, HeadlineSource, contract.FiguresPath, of...)
 	return o, nil
 }
 

@@ -104,10 +104,7 @@ func SeriesOf(s *list.Lists, v *state.Served, h *contract.Headline, code string)
 	if h.Series == "" {
 		return nil, nil
 	}
-	c := &headlineReader{
-		s: s, a: &list.Reply{Served: v}, chosen: true, codes: []string{code},
-		given: contract.Ask(&contract.FigureEndpoints(contract.ContractNames)[0], contract.Figures),
-	}
+	c := readerOf(s, v, code)
 	if kept := keptIn(c, h); kept != nil && keepsSeries(h) && kept.lines[code] != nil {
 		p, err := kept.place(code)
 		if err != nil {
