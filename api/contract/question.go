@@ -338,11 +338,6 @@ func (q *Question) MeasureNames() (names []string) {
 	return names
 }
 
-// DropGroups removes groups.
-func (q *Question) DropGroups(drop func(g Group) bool) {
-	q.Groups = slices.DeleteFunc(q.Groups, drop)
-}
-
 // Measure sets the measures, by their names in measures.
 func (q *Question) Measure(names ...string) *Question {
 	q.Measures = nil

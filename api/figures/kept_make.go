@@ -2,6 +2,7 @@ package figures
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -33,7 +34,7 @@ type Making struct {
 func (m *Making) Make() (*Kept, error) {
 	day := m.Of.SnapshotTime.UTC().Format(time.DateOnly)
 	k := &Kept{
-		Format: keptFormat, Snapshot: m.Of.ID, Day: day, Began: m.Shown, figures: map[string]*keptFigure{},
+		Format: keptFormat, Snapshot: m.Of.ID, Day: day, figures: map[string]*keptFigure{},
 	}
 	var lacking []*contract.Headline
 	for _, h := range contract.AllHeadlines() {
@@ -46,10 +47,8 @@ func (m *Making) Make() (*Kept, error) {
 			return nil, err
 		}
 	}
-	if m.Before == nil {
-		k.Began = Edition{}
-	} else if m.Before.Began.Snapshot != "" {
-		k.Began = m.Before.Began
+	if m.Before != nil {
+		k.Began = cmp.Or(m.Before.Began, m.Shown)
 	}
 	for _, f := range k.figures {
 		if err := m.remember(f); err != nil {

@@ -114,18 +114,8 @@ func (v *Values) AppendText(dst []byte, row uint32) (text []byte, ok bool) {
 
 // AppendAt appends the value at a position of the column: of a row, or of a tuple of its group.
 func (v *Values) AppendAt(dst []byte, position uint32, csv bool) []byte {
-	return v.writer(csv).appendAt(dst, position)
-}
-
-// AppendCode appends the value of a code of a column with codes; the code after all others is
-// null's.
-func (v *Values) AppendCode(dst []byte, code uint32, csv bool) []byte {
-	return v.writer(csv).appendCode(dst, code)
-}
-
-func (v *Values) writer(csv bool) *fieldWriter {
 	if csv {
-		return &v.csv
+		return v.csv.appendAt(dst, position)
 	}
-	return &v.json
+	return v.json.appendAt(dst, position)
 }
