@@ -168,6 +168,17 @@ func (kept *keptFigure) place(code string) (p *keptPlace, err error) {
 	return p, nil
 }
 
+// all decodes what is kept of all places.
+func (kept *keptFigure) all() (places map[string]*keptPlace, err error) {
+	places = map[string]*keptPlace{}
+	for code := range kept.lines {
+		if places[code], err = kept.place(code); err != nil {
+			return nil, err
+		}
+	}
+	return places, nil
+}
+
 // isNumber reports whether a text is a number in JSON, or empty.
 func isNumber(text string) bool {
 	return text == "" || strings.ContainsRune("-0123456789", rune(text[0])) && json.Valid([]byte(text))
@@ -340,16 +351,13 @@ func (k *Kept) Values(h *contract.Headline) (map[string]string, error) {
 	if of == nil {
 		return values, nil
 	}
-	for code := range of.lines {
-		p, err := of.place(code)
-		if err != nil {
-			return nil, err
-		}
+	places, err := of.all()
+	for code, p := range places {
 		if p.Value != "" {
 			values[code] = p.Value
 		}
 	}
-	return values, nil
+	return values, err
 }
 
 // SameRule reports whether a figure is declared alike in both.

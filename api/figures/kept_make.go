@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -29,49 +28,65 @@ type Making struct {
 	Since  time.Time                       // earlier values are not kept, but for those that still held then
 }
 
-// Make makes the figures of a publication. Figures that are made of the same tables as those of
-// another publication are not computed again.
-func (m *Making) Make() (*Kept, error) {
-	day := m.Of.SnapshotTime.UTC().Format(time.DateOnly)
+// Make makes the file of figures of a publication. Figures that are made of the same tables as
+// those of another publication are not computed again.
+func (m *Making) Make() (file []byte, err error) {
 	k := &Kept{
-		Format: keptFormat, Snapshot: m.Of.ID, Day: day, figures: map[string]*keptFigure{},
-	}
-	var lacking []*contract.Headline
-	for _, h := range contract.AllHeadlines() {
-		if k.figures[h.Name] = m.takeOver(h, day); k.figures[h.Name] == nil {
-			lacking = append(lacking, h)
-		}
-	}
-	if len(lacking) > 0 {
-		if err := m.compute(k, lacking); err != nil {
-			return nil, err
-		}
+		Format: keptFormat, Snapshot: m.Of.ID, Day: m.Of.SnapshotTime.UTC().Format(time.DateOnly),
+		figures: map[string]*keptFigure{},
 	}
 	if m.Before != nil {
 		k.Began = cmp.Or(m.Before.Began, m.Shown)
 	}
-	for _, f := range k.figures {
-		if err := m.remember(f); err != nil {
-			return nil, err
+	var reader *headlineReader
+	for _, h := range contract.AllHeadlines() {
+		f, err := m.takeOver(h, k.Day)
+		if err == nil && f == nil && reader == nil {
+			var offline *Offline
+			if offline, err = m.open(); err != nil {
+				return nil, err
+			}
+			defer offline.Close() // places have texts of the snapshot
+			reader = readerOf(offline.Lists, offline.Served)
 		}
+		if err == nil && f == nil {
+			f, err = m.compute(reader, h)
+		}
+		if err == nil {
+			err = m.remember(f)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", h.Name, err)
+		}
+		k.figures[h.Name] = f
 	}
 	m.number(k)
-	return k, nil
+	return k.encode()
+}
+
+func (m *Making) open() (*Offline, error) {
+	snap, err := m.Open()
+	if err != nil {
+		return nil, err
+	}
+	return NewOffline(snap)
 }
 
 // takeOver is the figure of another publication that was made of the same rows, nil without one. Of
 // a day before that other one, rows may be in the future that were not then.
-func (m *Making) takeOver(h *contract.Headline, day string) *keptFigure {
+func (m *Making) takeOver(h *contract.Headline, day string) (*keptFigure, error) {
 	made := madeOf(m.Of, h)
 	for _, from := range append([]*Kept{m.Before}, m.Others...) {
 		if from == nil || from.figures[h.Name] == nil || from.Day > day {
 			continue
 		}
 		if f := *from.figures[h.Name]; f.Made == made || f.Made == made+day {
-			return &f
+			var err error
+			f.places, err = f.all()
+			return &f, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // madeOf is a digest of all that the values of a figure depend on, but for the day. The list of
@@ -94,52 +109,26 @@ func madeOf(m *store.Manifest, h *contract.Headline) string {
 	return digest([]byte(text))
 }
 
-// compute computes figures of all countries.
-func (m *Making) compute(k *Kept, all []*contract.Headline) error {
-	snap, err := m.Open()
+// compute computes a figure of all countries, and of other places with rows.
+func (m *Making) compute(c *headlineReader, h *contract.Headline) (*keptFigure, error) {
+	f, err := newFigure(c, h)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	offline, err := NewOffline(snap)
-	if err != nil {
-		return err
-	}
-	defer offline.Close()
-	c := readerOf(offline.Lists, offline.Served)
-	for _, h := range all {
-		f, err := newFigure(c, h)
-		if err == nil {
-			k.figures[h.Name], err = packAll(f)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", h.Name, err)
-		}
-		if k.figures[h.Name].Made = madeOf(m.Of, h); f.hasFuture {
-			k.figures[h.Name].Made += k.Day
-		}
-	}
-	return nil
-}
-
-// packAll is a figure of all countries, and of other places with rows. Nothing of it is in the
-// memory of the snapshot.
-func packAll(f *figure) (*keptFigure, error) {
 	kept := &keptFigure{
-		Name: f.Name, Declared: declaredBy(f.Headline), Others: storedOf(f.others), Edition: f.base.Edition,
-		From: f.base.Texts(contract.StartParam), Until: f.base.Texts(contract.EndParam),
-		lines: map[string][]byte{},
+		Name: h.Name, Declared: declaredBy(h), Made: madeOf(m.Of, h), Others: storedOf(f.others),
+		Edition: f.base.Edition, From: f.base.Texts(contract.StartParam), Until: f.base.Texts(contract.EndParam),
+		Future: slices.Sorted(maps.Keys(f.future)), places: map[string]*keptPlace{},
 	}
-	for code := range f.future {
-		kept.Future = append(kept.Future, strings.Clone(code))
+	if f.hasFuture {
+		kept.Made += f.today().Format(time.DateOnly)
 	}
-	slices.Sort(kept.Future)
-	codes, places := slices.Collect(maps.Keys(f.of)), map[string]*keptPlace{}
-	for i := range f.a.Served.Bound.Countries {
-		codes = append(codes, f.a.Served.Bound.Countries[i].Code)
+	codes := slices.Collect(maps.Keys(f.of))
+	for i := range c.a.Served.Bound.Countries {
+		codes = append(codes, c.a.Served.Bound.Countries[i].Code)
 	}
 	for _, code := range codes {
-		var err error
-		if places[code], err = pack(f, code); err != nil {
+		if kept.places[code], err = pack(f, code); err != nil {
 			return nil, fmt.Errorf("%s: %w", code, err)
 		}
 	}
@@ -150,13 +139,7 @@ func packAll(f *figure) (*keptFigure, error) {
 		}
 		kept.Times = timesOf(series)
 		for code := range series {
-			places[code].Series = packSeries(series[code], kept.Times)
-		}
-	}
-	for code, p := range places {
-		var err error
-		if kept.lines[strings.Clone(code)], err = json.Marshal(p); err != nil {
-			return nil, fmt.Errorf("%s: %w", code, err)
+			kept.places[code].Series = packSeries(series[code], kept.Times)
 		}
 	}
 	return kept, nil
@@ -169,13 +152,8 @@ func (m *Making) remember(f *keptFigure) error {
 	if m.Before != nil {
 		old = m.Before.figures[f.Name]
 	}
-	f.places = map[string]*keptPlace{}
-	for code := range f.lines {
-		p, err := f.place(code)
-		if err != nil {
-			return err
-		}
-		f.places[code], p.Was = p, nil // of another publication
+	for code, p := range f.places {
+		p.Was = nil // of another publication
 		now := keptEntry{Value: p.Value, Of: &p.span}
 		if old != nil && old.lines[code] != nil {
 			was, err := old.place(code)
@@ -229,8 +207,8 @@ func (m *Making) number(k *Kept) {
 	}
 }
 
-// Encode is the file of figures that were made.
-func (k *Kept) Encode() ([]byte, error) {
+// encode is the file of figures that were made.
+func (k *Kept) encode() ([]byte, error) {
 	var text bytes.Buffer
 	lines := json.NewEncoder(&text)
 	lines.SetEscapeHTML(false)

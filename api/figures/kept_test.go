@@ -28,13 +28,12 @@ func TestRemember(t *testing.T) {
 			m.Shown = Edition{before.Snapshot, day(n - 1)}
 		}
 		k := &Kept{Format: keptFormat, Snapshot: m.Of.ID}
-		line, err := json.Marshal(keptPlace{headline: headline{Value: value}})
-		testkit.Must(t, err)
-		f := &keptFigure{Name: name, Declared: declared, lines: map[string][]byte{"SDN": line}}
+		place := &keptPlace{headline: headline{Value: value}}
+		f := &keptFigure{Name: name, Declared: declared, places: map[string]*keptPlace{"SDN": place}}
 		k.figures = map[string]*keptFigure{name: f}
 		testkit.Must(t, m.remember(f))
 		m.number(k)
-		data, err := k.Encode()
+		data, err := k.encode()
 		testkit.Must(t, err)
 		opened, err := OpenKept(data)
 		testkit.Must(t, err)
@@ -168,11 +167,13 @@ func TestTakeOver(t *testing.T) {
 		h, _ := contract.HeadlineOf(c.figure, contract.ContractNames)
 		old := &Kept{Day: "2026-03-01", figures: map[string]*keptFigure{c.figure: {Made: madeOf(manifest(""), h)}}}
 		m := &Making{Of: manifest(c.changed), Before: old}
-		if got := m.takeOver(h, "2026-03-02") != nil; got != c.want {
+		later, err := m.takeOver(h, "2026-03-02")
+		testkit.Must(t, err)
+		if got := later != nil; got != c.want {
 			t.Errorf("%s after a change of %q: taken over is %t, want %t", c.figure, c.changed, got, c.want)
 		}
-		if m.takeOver(h, "2026-02-28") != nil {
-			t.Errorf("%s of a day before is taken over", c.figure)
+		if before, err := m.takeOver(h, "2026-02-28"); before != nil || err != nil {
+			t.Errorf("%s of a day before is taken over, %v", c.figure, err)
 		}
 	}
 }

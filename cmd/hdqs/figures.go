@@ -110,11 +110,7 @@ func (f *figuresFlag) compute(
 			making.Others = append(making.Others, other)
 		}
 	}
-	made, err := making.Make()
-	if err != nil {
-		return nil, err
-	}
-	if data, err = made.Encode(); err != nil {
+	if data, err = making.Make(); err != nil {
 		return nil, err
 	}
 	k.after, err = figures.OpenKept(data)

@@ -177,8 +177,11 @@ func (s *Side) measure(ctx context.Context, tables map[string]bool, noise float6
 	}
 	if s.Figures == nil {
 		making := figures.Making{Of: s.Manifest, Open: func() (*store.Snapshot, error) { return s.Acquire(), nil }}
-		var err error
-		if s.Figures, err = making.Make(); err != nil {
+		file, err := making.Make()
+		if err == nil {
+			s.Figures, err = figures.OpenKept(file)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("figures of snapshot %s: %w", s.Manifest.ID, err)
 		}
 	}
