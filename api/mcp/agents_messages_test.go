@@ -103,59 +103,18 @@ func TestAgentsPreflight(t *testing.T) {
 func TestAgentsForms(t *testing.T) {
 	t.Parallel()
 	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0)), "2025-06-18")
-	plain := map[string]string{
-		"AFG":     `{"list":"idps","limit":2,"filters":{"location_code":"AFG"}}`,
-		"AFG,HTI": `{"list":"idps","limit":2,"filters":{"location_code":["AFG","HTI"]}}`,
-		"all":     `{"list":"idps","limit":2}`,
-		"fields":  `{"list":"idps","limit":2,"fields":["location_code","population"]}`,
-		"level 0": `{"list":"idps","limit":2,"filters":{"admin_level":0}}`,
-	}
-	for _, c := range []struct{ same, arguments string }{
-		{"AFG", `{"list":"idps","limit":2.0,"filters":"{\"location_code\":\"AFG\"}"}`},
-		{"AFG", `{"list":"idps","limit":"2","filters":["location_code=AFG"]}`},
-		{"AFG", `{"list":"idps","limit":2e0,"filters":"[\"location_code=AFG\"]"}`},
-		{"AFG", `{"list":"idps","limit":"2.0","offset":0,"filters":"location_code=AFG"}`},
-		{"AFG", `{"list":"idps","limit":2,"offset":0,"fields":[],"filters":{"location_code":"AFG","admin1_code":"",` +
-			`"admin_level":"","start_date":"","end_date":"","latest":"","more":[]}}`},
-		{"AFG", `{"list":"idps","limit":2,"offset":null,"fields":null,"filters":{"location_code":"AFG","latest":null,` +
-			`"admin_level":[],"sector_code":"","more":null}}`},
-		{"AFG", `{"list":"idps","limit":2,"fields":"","filters":{"more":["location_code=AFG","admin_level="]}}`},
-		{"AFG", `{"list":"idps","limit":2,"filters":{"location_code":"","more":"[\"location_code=AFG\"]"}}`},
-		{"AFG,HTI", `{"list":"idps","limit":2,"filters":["location_code=AFG","location_code=HTI"]}`},
-		{"AFG,HTI", `{"list":"idps","limit":2,"filters":{"location_code":"AFG","more":["location_code=HTI"]}}`},
-		{"all", `{"list":"idps","limit":2,"filters":""}`},
-		{"all", `{"list":"idps","limit":2,"filters":"{}"}`},
-		{"all", `{"list":"idps","limit":2,"filters":[]}`},
-		{"all", `{"list":"idps","limit":2,"filters":{"more":""}}`},
-		{"fields", `{"list":"idps","limit":2,"fields":"location_code,population"}`},
-		{"fields", `{"list":"idps","limit":2,"fields":"[\"location_code\",\"population\"]"}`},
-		{"level 0", `{"list":"idps","limit":2,"filters":{"admin_level":"0","location_code":""}}`},
-		{"level 0", `{"list":"idps","limit":2,"filters":["admin_level=0"]}`},
-	} {
-		got := toldAnswer(t, session, "rows", json.RawMessage(c.arguments))
-		want := toldAnswer(t, session, "rows", json.RawMessage(plain[c.same]))
-		if marshalled(got) != marshalled(want) {
-			t.Errorf("%s: %.300s, want %.300s", c.arguments, marshalled(got), marshalled(want))
+	for _, c := range testkit.Cases(t, "testdata/forms.txt", " | ", 3) {
+		arguments, want := json.RawMessage(c[1]), c[2]
+		if c[0] == "same" {
+			got := toldAnswer(t, session, "rows", arguments)
+			want := toldAnswer(t, session, "rows", json.RawMessage(want))
+			if marshalled(got) != marshalled(want) {
+				t.Errorf("%s: %.300s, want %.300s", arguments, marshalled(got), marshalled(want))
+			}
+			continue
 		}
-	}
-	for _, c := range []struct{ arguments, want string }{
-		{`{"list":"idps","limit":2.5}`, "limit is 2.5; want 1 or more, an integer"},
-		{`{"list":"idps","limit":"many"}`, `"instead":{"tool":"rows"`},
-		{`{"list":"idps","filters":7}`, "want an object"},
-		{`{"list":7}`, "want a string"},
-		{`{"list":"idps","fields":{"a":1}}`, "want an array"},
-		{`{"list":"idps","filters":["AFG"]}`, `the filter \"AFG\" is no text NAME=VALUE`},
-		{`{"list":"idps","filters":["locaton_code=AFG"]}`, `"location_code":"AFG"`},
-		{`{"list":"idps","filters":{"more":["nonsense=1"]}}`, "nonsense"},
-		{`{"list":"idps","list":"funding"}`, `\"list\" is there twice`},
-		{`{"list":"idps","filters":{"location_code":"AFG"},"filters":{"admin_level":"1"}}`, `\"filters\" is there twice`},
-		{`{"list":"location","filters":{"code":"AFG","code":"SDN"}}`, `\"code\" is there twice`},
-		{`{"list":"location","filters":"{\"code\":\"AFG\",\"code\":\"SDN\"}"}`, "is no text NAME=VALUE"},
-		{`{"list":"idps","filters":"{\"admin_level\":1}","location_code":"AFG"}`, `{"admin_level":1,"location_code":"AFG"}`},
-	} {
-		text, refused := told(t, session, "rows", json.RawMessage(c.arguments))
-		if !refused || !strings.Contains(text, c.want) {
-			t.Errorf("%s: refused %t, %.400s; want %s", c.arguments, refused, text, c.want)
+		if text, refused := told(t, session, "rows", arguments); !refused || !strings.Contains(text, want) {
+			t.Errorf("%s: refused %t, %.400s; want %s", arguments, refused, text, want)
 		}
 	}
 	search := func(arguments string) string {

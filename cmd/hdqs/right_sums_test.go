@@ -1,8 +1,6 @@
 package main_test
 
 import (
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"hdqs/internal/testkit"
@@ -13,18 +11,14 @@ import (
 func TestRightSums(t *testing.T) {
 	parallel(t)
 	s := serve(t, "--store", fixtureStore(t))
-	asked := 0
-	for line := range strings.Lines(string(testkit.ReadFile(t, filepath.Join("testdata", "right_sums.txt")))) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		a := ask(t, "GET", s.base+with("/api/v2/"+line))
-		if asked++; a.status != 200 || len(decode[struct{ Data []any }](t, a.body).Data) == 0 {
-			t.Errorf("%s: %d %.500s", line, a.status, a.body)
+	sums := testkit.Cases(t, "testdata/right_sums.txt", "?", 2)
+	for _, c := range sums {
+		a := ask(t, "GET", s.base+with("/api/v2/"+c[0]+"?"+c[1]))
+		if a.status != 200 || len(decode[struct{ Data []any }](t, a.body).Data) == 0 {
+			t.Errorf("%s: %d %.500s", c, a.status, a.body)
 		}
 	}
-	if asked < 60 {
-		t.Errorf("%d sums, want at least 60", asked)
+	if len(sums) < 60 {
+		t.Errorf("%d sums, want at least 60", len(sums))
 	}
 }

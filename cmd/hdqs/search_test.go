@@ -17,13 +17,9 @@ import (
 // records, and no sum that would be wrong. A figure is that of the interface.
 func checkSearches(t *testing.T, s *server, file string) {
 	t.Helper()
-	opened, searches := map[string]bool{}, 0
-	for line := range strings.Lines(string(testkit.ReadFile(t, filepath.Join("testdata", "search", file)))) {
-		query, want, ok := strings.Cut(strings.TrimSpace(line), " = ")
-		if !ok {
-			continue
-		}
-		searches++
+	opened, searches := map[string]bool{}, testkit.Cases(t, filepath.Join("testdata", "search", file), " = ", 2)
+	for _, c := range searches {
+		query, want := c[0], c[1]
 		answer := ask(t, "GET", s.base+"/search/suggest?q="+url.QueryEscape(query))
 		found := decode[find.Answer](t, answer.body)
 		var got []string
@@ -42,7 +38,7 @@ func checkSearches(t *testing.T, s *server, file string) {
 			checkFoundFigure(t, s, query, found.Results[0].Code)
 		}
 	}
-	t.Logf("%d searches, %d pages", searches, len(opened))
+	t.Logf("%d searches, %d pages", len(searches), len(opened))
 }
 
 func openFound(t *testing.T, s *server, query, address string, opened map[string]bool) {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -49,6 +50,26 @@ func ReadFile(t testing.TB, path string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// Cases reads cases from a text file: one on each line that is not empty and does not begin with #,
+// and each in so many parts between separators.
+func Cases(t testing.TB, path, separator string, parts int) (cases [][]string) {
+	t.Helper()
+	for line := range strings.Lines(string(ReadFile(t, path))) {
+		if line = strings.TrimRight(line, "\r\n"); line == "" || line[0] == '#' {
+			continue
+		}
+		c := strings.SplitN(line, separator, parts)
+		if len(c) < parts {
+			t.Fatalf("%s: %q has %d parts, want %d between %q", path, line, len(c), parts, separator)
+		}
+		cases = append(cases, c)
+	}
+	if len(cases) == 0 {
+		t.Fatalf("%s has no cases", path)
+	}
+	return cases
 }
 
 // WriteFile writes a file and makes the folders above it.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync/atomic"
 	"testing"
 )
@@ -20,6 +21,16 @@ func TestChangeCSV(t *testing.T) {
 		return *cell("name") != "c"
 	})
 	if got := string(ReadFile(t, path)); got != "name,n\n\"a, \"\"b\"\"\",10\nd,30\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestCases: empty lines and comments are no cases, and the last part of one may have separators.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "cases.txt")
+	WriteFile(t, path, []byte("# a | comment\n\na | b\r\n | # | c"))
+	if got := Cases(t, path, " | ", 2); !reflect.DeepEqual(got, [][]string{{"a", "b"}, {"", "# | c"}}) {
 		t.Errorf("%q", got)
 	}
 }

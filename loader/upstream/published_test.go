@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,83 +20,26 @@ import (
 	"hdqs/schema"
 )
 
-// publishedNames are the datasets and resources of the portal as the programs that publish them
-// name them, not as this loader does: for each dataset the names of its CSV resources, and how many
-// of them a role has.
-var publishedNames = []struct {
-	role, dataset string
-	resources     []string
-	picked        int
-}{
-	{"conflict-events", "hdx-hapi-conflict-event", []string{
-		"Global Coordination & Context: Conflict Events (2026)",
-		"Global Coordination & Context: Conflict Events (1997)",
-		"Global Coordination & Context: Conflict Events (2025-2029)",
-	}, 3},
-	{"operational-presence", "hdx-hapi-operational-presence", []string{
-		"Global Coordination & Context: Operational Presence",
-	}, 1},
-	{"funding", "hdx-hapi-funding", []string{"Global Coordination & Context: Funding"}, 1},
-	{"national-risk", "hdx-hapi-national-risk", []string{"Global Coordination & Context: National Risk"}, 1},
-	{"humanitarian-needs", "hdx-hapi-humanitarian-needs", []string{
-		"Global Affected People: Humanitarian Needs 2026", "Global Affected People: Humanitarian Needs 2024",
-	}, 2},
-	{"refugees-persons-of-concern", "hdx-hapi-refugees", []string{
-		"Global Affected People: Refugees & Persons of Concern (2020-2024)",
-		"Global Affected People: Refugees & Persons of Concern (2000-2004)",
-	}, 2},
-	{"returnees", "hdx-hapi-returnees", []string{"Global Affected People: Returnees"}, 1},
-	{"idps", "hdx-hapi-idps", []string{"Global Affected People: Internally-Displaced Persons"}, 1},
-	{"food-security", "hdx-hapi-food-security", []string{
-		"Global Food Security, Nutrition & Poverty: Food Security",
-	}, 1},
-	{"food-prices-market-monitor", "hdx-hapi-food-price", foodPrices, 2},
-	{"market", "hdx-hapi-food-price", foodPrices, 1},
-	{"commodity", "hdx-hapi-food-price", foodPrices, 1},
-	{"currency", "hdx-hapi-food-price", foodPrices, 1},
-	{"poverty-rate", "hdx-hapi-poverty-rate", []string{"Global Food Security, Nutrition & Poverty: Poverty Rate"}, 1},
-	{"rainfall", "hdx-hapi-rainfall", []string{
-		"Global Climate: Rainfall (1 year ago)", "Global Climate: Rainfall (2 years ago)",
-	}, 2},
-	{"baseline-population", "hdx-hapi-population", []string{
-		"Global Geography & Infrastructure: Baseline Population (HRP countries)",
-		"Global Geography & Infrastructure: Baseline Population (Non-HRP countries)",
-	}, 2},
-	{"org", "hdx-hapi-organisations", []string{"Global Coordination & Context: Organisations"}, 1},
-	{"pcodes", "global-pcodes", []string{"global_pcodes_adm_1_2.csv", "global_pcodes.csv"}, 1},
-	{"org-type", "organization-types-beta", []string{
-		"Organization Types (Beta) - CSV", "Organization Types (Beta) - CSV no HXL",
-	}, 1},
-	{"sector", "global-coordination-groups-beta", []string{
-		"Global Coordination Groups (Beta) CSV", "Global Coordination Groups (Beta) CSV no HXL",
-	}, 1},
-}
-
-var foodPrices = []string{
-	"Global Food Security, Nutrition & Poverty: Markets", "Global Food Security, Nutrition & Poverty: Commodities",
-	"Global Food Security, Nutrition & Poverty: Currencies",
-	"Global Food Security, Nutrition & Poverty: Food Prices 2026",
-	"Global Food Security, Nutrition & Poverty: Food Prices 2025",
-}
-
+// TestPublishedNames: the names under which the portal publishes its tables are those of a role.
 func TestPublishedNames(t *testing.T) {
 	t.Parallel()
 	inputs := loader.Inputs()
-	for _, c := range publishedNames {
-		i := slices.IndexFunc(inputs, func(in schema.Source) bool { return in.Role == c.role })
-		if i < 0 || inputs[i].Dataset != c.dataset {
-			t.Errorf("%s: no input of the dataset %s", c.role, c.dataset)
+	for _, c := range testkit.Cases(t, "testdata/names.txt", " | ", 4) {
+		role, dataset, resources := c[0], c[1], strings.Split(c[3], "; ")
+		i := slices.IndexFunc(inputs, func(in schema.Source) bool { return in.Role == role })
+		if i < 0 || inputs[i].Dataset != dataset {
+			t.Errorf("%s: no input of the dataset %s", role, dataset)
 			continue
 		}
 		p := &ckanPackage{
-			ID: "x", Name: catalogfile.Text(c.dataset),
-			Resources: ckanResources{{Name: catalogfile.Text(c.resources[0]), Format: "XLSX"}},
+			ID: "x", Name: catalogfile.Text(dataset),
+			Resources: ckanResources{{Name: catalogfile.Text(resources[0]), Format: "XLSX"}},
 		}
-		for _, name := range c.resources {
+		for _, name := range resources {
 			p.Resources = append(p.Resources, ckanResource{Name: catalogfile.Text(name), Format: "csv"})
 		}
-		if got := pick(&inputs[i], p); len(got) != c.picked {
-			t.Errorf("%s: %d resources of %q, want %d", c.role, len(got), c.resources, c.picked)
+		if got := pick(&inputs[i], p); strconv.Itoa(len(got)) != c[2] {
+			t.Errorf("%s: %d resources of %q, want %s", role, len(got), resources, c[2])
 		}
 	}
 }

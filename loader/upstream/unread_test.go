@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/internal/testkit"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
@@ -16,42 +17,15 @@ func TestUnreadResources(t *testing.T) {
 	t.Parallel()
 	_, o := site(t)
 	mustSync(t, o)
-	for _, c := range []struct {
-		dataset, name, format, file string
-		named                       bool
-	}{
-		{"hdx-hapi-idps", "Second", "CSV", "second.csv", true},
-		{"hdx-hapi-idps", "Second", "text/csv; charset=utf-8", "second", true},
-		{"hdx-hapi-idps", "Second", " xlsx ", "second.xlsx", true},
-		{"hdx-hapi-idps", "Second", "XLS", "second.xls", true},
-		{"hdx-hapi-idps", "Second", "application/vnd.apache.parquet", "second", true},
-		{"hdx-hapi-idps", "Second", "JSON", "second.json", true},
-		{"hdx-hapi-idps", "Second", "ZIP", "second.zip", true},
-		{"hdx-hapi-idps", "Second", "", "second.tsv", true},
-		{"hdx-hapi-idps", "Second", "", "second", true},
-		{"hdx-hapi-idps", "Second", "7z", "second.csv.7z", true},
-		{"hdx-hapi-idps", "Guide", "PDF", "guide.pdf", false},
-		{"hdx-hapi-idps", "Guide", "", "guide.pdf", false},
-		{"hdx-hapi-idps", "Map", "Web App", "map", false},
-		{eventsDataset, "Global: Conflict Incidents (2023)", "CSV", "x.csv", true},
-		{"hdx-hapi-food-price", "Global: Food Prices 2003", "XLSX", "x.xlsx", false},
-		{"hdx-hapi-food-price", "Global: Food Prices 2024", "XLSX", "x.xlsx", true},
-		{"organization-types-beta", "Organization Types (Beta) - CSV", "CSV", "x.csv", false},
-		{"organization-types-beta", "Organization Types (Beta) - Google Sheet", "Google Sheet", "edit", false},
-		{"organization-types-beta", "Organization Types (Beta) - CSV 2", "CSV", "x.csv", true},
-		{"global-coordination-groups-beta", "Global Coordination Groups (Beta) CSV", "CSV", "x.csv", false},
-		{"global-pcodes", "global_pcode_lengths.csv", "CSV", "global_pcode_lengths.csv", false},
-		{"global-pcodes", "global_pcodes_adm_3.csv", "CSV", "global_pcodes_adm_3.csv", true},
-		{"hdx-hapi-afg", "Second", "CSV", "second.csv", false}, // no role reads this dataset
-		{"a-source", "Second", "CSV", "second.csv", false},
-	} {
+	for _, c := range testkit.Cases(t, "testdata/unread.txt", " | ", 5) {
+		want, dataset, name, format, file := c[0] == "named", c[1], c[2], c[3], c[4]
 		server, own := site(t)
 		own.Cache = o.Cache
 		server.Edit = func(pkg map[string]any) {
-			if pkg["name"] == c.dataset {
+			if pkg["name"] == dataset {
 				resources, _ := pkg["resources"].([]any)
 				pkg["resources"] = append(resources[:len(resources):len(resources)], map[string]any{
-					"id": "added-one", "name": c.name, "format": c.format, "url": own.Source + "/d/" + c.file,
+					"id": "added-one", "name": name, "format": format, "url": own.Source + "/d/" + file,
 				})
 			}
 		}
@@ -63,9 +37,9 @@ func TestUnreadResources(t *testing.T) {
 				said += f.Path + ": " + f.Why
 			}
 		}
-		named := strings.Contains(said, c.dataset+"/added-one") && strings.Contains(said, c.name)
-		if named != c.named || !named && said != "" {
-			t.Errorf("%s, %q as %q, %s: named %t, %q", c.dataset, c.name, c.format, c.file, named, said)
+		named := strings.Contains(said, dataset+"/added-one") && strings.Contains(said, name)
+		if named != want || !named && said != "" {
+			t.Errorf("%s, %q as %q, %s: named %t, %q", dataset, name, format, file, named, said)
 		}
 	}
 }

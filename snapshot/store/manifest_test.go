@@ -69,46 +69,14 @@ func TestMalformedManifests(t *testing.T) {
 	if _, err := ParseManifest([]byte(goodManifest)); err != nil {
 		t.Fatal(err)
 	}
-	faults := []struct{ name, old, new, says string }{
-		{"format_of_the_future", `"format": 2`, `"format": 3`, "format 3"},
-		{"format_of_the_past", `"format": 2`, `"format": 1`, "sources"},
-		{"source_of_no_table", `{"table": "a", "updated"`, `{"table": "b", "updated"`, "does not have"},
-		{"source_twice", `"sources": [`, `"sources": [{"table": "a"}, `, "twice"},
-		{"source_time", `2024-02-29`, `2023-02-29`, "day"},
-		{"datasets_out_of_order", `"id": "d2"`, `"id": "d0"`, "ascend"},
-		{"dataset_twice", `"id": "d2"`, `"id": "d1"`, "ascend"},
-		{"dataset_without_id", `"id": "d1", `, ``, "ascend"},
-		{"format_missing", `"format": 2,`, ``, "format 0"},
-		{"format_not_a_number", `"format": 2`, `"format": "2"`, "format"},
-		{"field_unknown", `"id"`, `"ID2": 1, "id"`, "ID2"},
-		{"id_missing", `"id": "s1",`, ``, "letters"},
-		{"id_that_climbs", `"s1"`, `"../s1"`, "letters"},
-		{"id_of_a_report", `"s1"`, `"s1.report"`, "report"},
-		{"time_missing", `"snapshot_time": "2024-03-01T12:00:00Z",`, ``, "time"},
-		{"time_impossible", `2024-03-01`, `2024-02-31`, "day"},
-		{"hash_short", `0123456789abcdef0123`, `0123`, "SHA-256"},
-		{"hash_upper_case", `abcdef`, `ABCDEF`, "SHA-256"},
-		{"hash_not_hexadecimal", `abcdef`, `ghijkl`, "SHA-256"},
-		{"hash_that_climbs", `0123456789abcdef0123`, `../`, "SHA-256"},
-		{"table_without_name", `"a"`, `""`, "name"},
-		{"rows_negative", `"rows": 7`, `"rows": -7`, "rows"},
-		{"rows_beyond_limit", `"rows": 7`, `"rows": 2147483648`, "rows"},
-		{"rows_not_whole", `"rows": 7`, `"rows": 7.5`, "rows"},
-		{"bytes_too_few", `"bytes": 100`, `"bytes": 3`, "bytes"},
-		{"bytes_beyond_64_bits", `"bytes": 100`, `"bytes": 99999999999999999999`, "bytes"},
-		{"more_after_the_end", `{"any": [1, {"thing": null}]}` + "\n}", `1} {}`, "after"},
-		{"cut_short", `"state"`, ``, "manifest"},
-		{"table_twice", `"tables": [`, `"tables": [{"table": "a", "sha256": "` + strings.Repeat("00", 32) +
-			`", "rows": 7, "bytes": 100},`, "twice"},
-	}
-	for _, f := range faults {
-		text := strings.Replace(goodManifest, f.old, f.new, 1)
+	for _, c := range testkit.Cases(t, "testdata/manifests.txt", " | ", 4) {
+		text := strings.Replace(goodManifest, strings.ReplaceAll(c[1], `\n`, "\n"), c[2], 1)
 		if text == goodManifest {
-			t.Fatalf("%s: %q is not in the manifest", f.name, f.old)
+			t.Fatalf("%s: %q is not in the manifest", c[0], c[1])
 		}
 		if _, err := ParseManifest([]byte(text)); !errors.Is(err, snapshot.ErrCorrupt) ||
-			!strings.Contains(err.Error(), f.says) {
-			t.Errorf("%s: %v, want an error with %q", f.name, err, f.says)
+			!strings.Contains(err.Error(), c[3]) {
+			t.Errorf("%s: %v, want an error with %q", c[0], err, c[3])
 		}
 	}
 }
