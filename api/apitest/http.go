@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"html"
 	"io"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -250,6 +252,48 @@ func ReadJSON(t *testing.T, s *api.Server, target string, into any) api.Answer {
 		t.Fatalf("%s: %d %v %.500s", target, a.Status, err, a.Body)
 	}
 	return a
+}
+
+// Shapes asks for what a text file lists, in each coding, and checks the answers. A line is an
+// address below a path, a header field after a bar if there is one, the status, and what header and
+// body must have, with && between.
+func Shapes(t *testing.T, s *api.Server, root, file string, check func(request string, a api.Answer)) {
+	t.Helper()
+	for _, c := range testkit.Cases(t, file, " -> ", 2) {
+		request, want := c[0], c[1]
+		target, field, _ := strings.Cut(request, " | ")
+		status, has, _ := strings.Cut(want, " ")
+		var header []reply.HeaderField
+		if name, v, found := strings.Cut(field, ": "); found {
+			header = Fields(name, v)
+		}
+		target = root + strings.NewReplacer(" ", "%20", "+", "%2B").Replace(strings.TrimSpace(target))
+		a := s.Answer("GET", target, header)
+		var all strings.Builder
+		for _, f := range a.Header {
+			fmt.Fprintf(&all, "%s: %s\n", f.Name, f.Value)
+		}
+		all.Write(a.Body)
+		if strconv.Itoa(a.Status) != status {
+			t.Errorf("%s: %d, want %s: %.300s", request, a.Status, status, a.Body)
+		}
+		for part := range strings.SplitSeq(has, " && ") {
+			if part, without := strings.CutPrefix(part, "not "); strings.Contains(all.String(), part) == without {
+				t.Errorf("%s: %q is not as wanted in %.600s", request, part, all.String())
+			}
+		}
+		isPage, isJSON := bytes.HasPrefix(a.Body, []byte("<!DOCTYPE html>")), json.Valid(a.Body)
+		if a.Status >= 400 && !isPage && !isJSON || !utf8.Valid(a.Body) {
+			t.Errorf("%s: no JSON: %q", request, a.Body)
+		}
+		for _, coding := range []string{"gzip", "zstd"} {
+			coded := s.Answer("GET", target, append(header, Fields("Accept-Encoding", coding)...))
+			if got := Body(t, coded); coded.Status != a.Status || a.Status == 200 && !bytes.Equal(got, a.Body) {
+				t.Errorf("%s, %s: another answer: %d %.300s", request, coding, coded.Status, got)
+			}
+		}
+		check(request, a)
+	}
 }
 
 // Target is a request for the list of sectors.

@@ -8,14 +8,12 @@ import (
 	"encoding/xml"
 	"fmt"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"hdqs/api"
 	"hdqs/api/apitest"
@@ -106,48 +104,11 @@ func TestODataForms(t *testing.T) {
 // TestODataShapes replays requests of clients, and of the standard's features that are not here.
 func TestODataShapes(t *testing.T) {
 	t.Parallel()
-	s := odataServer(t, 300)
-	text, err := os.ReadFile("testdata/odata.txt")
-	testkit.Must(t, err)
-	shapes := 0
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, "\n")
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		request, want, _ := strings.Cut(line, " -> ")
-		target, field, _ := strings.Cut(request, " | ")
-		status, has, _ := strings.Cut(want, " ")
-		var header []reply.HeaderField
-		if name, v, found := strings.Cut(field, ": "); found {
-			header = append(header, reply.HeaderField{Name: name, Value: v})
-		}
-		encoded := strings.NewReplacer(" ", "%20", "+", "%2B").Replace(strings.TrimSpace(target))
-		a := s.Answer("GET", odata.Root+encoded, header)
-		var all strings.Builder
-		for _, f := range a.Header {
-			fmt.Fprintf(&all, "%s: %s\n", f.Name, f.Value)
-		}
-		all.Write(a.Body)
-		if strconv.Itoa(a.Status) != status {
-			t.Errorf("%s: %d, want %s: %.300s", request, a.Status, status, a.Body)
-		}
-		for part := range strings.SplitSeq(has, " && ") {
-			if part, without := strings.CutPrefix(part, "not "); strings.Contains(all.String(), part) == without {
-				t.Errorf("%s: %q is not as wanted in %.600s", request, part, all.String())
-			}
-		}
-		if a.Status >= 400 && (!json.Valid(a.Body) || !utf8.Valid(a.Body)) {
-			t.Errorf("%s: the error is no JSON: %q", request, a.Body)
-		}
+	apitest.Shapes(t, odataServer(t, 300), odata.Root, "testdata/odata.txt", func(request string, a api.Answer) {
 		if v := apitest.Header(a, "OData-Version"); v != "4.0" {
 			t.Errorf("%s: OData-Version is %q", request, v)
 		}
-		shapes++
-	}
-	if shapes < 60 {
-		t.Errorf("there are only %d shapes", shapes)
-	}
+	})
 }
 
 // TestODataPages follows links across a swap: all pages are of one state, or 410.

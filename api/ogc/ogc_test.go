@@ -14,14 +14,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"hdqs/api"
 	"hdqs/api/apitest"
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/ogc"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -425,97 +423,14 @@ func TestOGCAcrossSwap(t *testing.T) {
 func TestOGCShapes(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{BaseURL: apitest.ODataBase, Boundaries: ogcBoundaries(t)}, 30)
-	const prices = "/collections/food_prices_market_monitor"
-	for _, c := range []struct {
-		target, accept string
-		status         int
-		has            string
-	}{
-		{"", "", 200, `"rel":"service-desc"`},
-		{"", "text/html,application/xhtml+xml", 200, "<h1>"},
-		{"?f=json", "text/html", 200, `"rel":"conformance"`},
-		{"?f=xml", "", 400, "want json or html"},
-		{"?x=1", "", 400, `no parameter \"x\"`},
-		{"/conformance", "", 200, "/conf/geojson"},
-		{"/api", "", 200, `"openapi":"3.0.3"`},
-		{"/api?f=html", "", 200, "openapi"},
-		{"/collections", "", 200, `"id":"admin0_people_in_need"`},
-		{"/collections?f=html", "", 200, "People in need"},
-		{prices, "", 200, `"bbox"`},
-		{prices + "?f=html", "", 200, "<ul>"},
-		{prices + "/queryables", "", 200, `"price_min"`},
-		{prices + "/items?f=html", "", 200, "30 features of 30"},
-		{prices + "/items?f=html&limit=2", "", 200, "token="},
-		{prices + "/items?limit=99999", "", 200, `"numberReturned":30`},
-		{prices + "/items?limit=99999999999999999999", "", 200, `"numberReturned":30`},
-		{prices + "/items?limit=00000000000000000000", "", 400, "want a number from 1"},
-		{prices + "/items?limit=%ff", "", 400, "want a number from 1"},
-		{prices + "/items?%ff=1", "", 400, "no parameter"},
-		{"/%ff", "", 404, "begin at"},
-		{"/collections/%ff", "", 404, "no collection"},
-		{prices + "/items/%ff", "", 404, "no feature"},
-		{prices + "/items?start_date=%ff", "", 400, "start_date"},
-		{prices + "/items/", "", 404, "no feature"},
-		{prices + "/items/?f=html", "", 404, "no feature"},
-		{"/collections/admin0/items/", "", 404, "no feature"},
-		{"/collections/admin0/items/", "text/html", 404, "no feature"},
-		{"/collections/admin1_people_in_need/items/", "", 404, "no feature"},
-		{"/collections/admin0/items/%ff", "", 404, "no feature"},
-		{"/collections/admin0/items?limit=99999999999999999999", "", 200, `"numberMatched":7`},
-		{prices + "/items?limit=0", "", 400, "want a number from 1"},
-		{prices + "/items?limit=x", "", 400, "want a number from 1"},
-		{prices + "/items?unknown=1", "", 400, "no parameter"},
-		{prices + "/items?limit=1&limit=2", "", 400, "given twice"},
-		{prices + "/items?price_min=x", "", 400, "price_min is"},
-		{prices + "/items?start_date=x", "", 400, "start_date is no date"},
-		{prices + "/items?price=x", "", 400, "is no number"},
-		{prices + "/items?fields=price", "", 400, "no parameter"},
-		{prices + "/items?bbox=1,2,3", "", 400, "west,south,east,north"},
-		{prices + "/items?bbox=1,9,3,2", "", 400, "south at most north"},
-		{prices + "/items?bbox=1,2,NaN,4", "", 400, "west,south,east,north"},
-		{prices + "/items?bbox=-180,-90,0,180,90,9", "", 200, `"numberMatched"`},
-		{prices + "/items?datetime=x", "", 400, "want a time"},
-		{prices + "/items?datetime=2025-01-01/2024-01-01", "", 400, "want a time"},
-		{prices + "/items?datetime=../..", "", 200, `"numberMatched":30`},
-		{prices + "/items?token=x", "", 400, "first page"},
-		{prices + "/items?token=x~g1", "", 410, "Begin again"},
-		{prices + "/items?token=x~1", "", 400, "first page"}, // of an order that was before
-		{prices + "/items/x", "", 404, "no feature"},
-		{prices + "/parts", "", 404, "items and queryables"},
-		{"/collections/food-prices-market-monitor/items", "", 404, "did you mean food_prices_market_monitor"},
-		{"/collections/admin0/items/XXX", "", 404, "no feature"},
-		{"/collections/admin0/items/AFG?f=html", "", 200, "1 feature"},
-		{"/collections/admin0/items?token=a.b~g1", "", 410, "boundaries were replaced"},
-		{"/collections/admin0/items?price=1", "", 400, "no parameter"},
-		{"/nothing", "", 404, "begin at"},
-	} {
-		var header []reply.HeaderField
-		if c.accept != "" {
-			header = append(header, reply.HeaderField{Name: "Accept", Value: c.accept})
-		}
-		a := s.Answer("GET", strings.TrimSuffix(ogc.Root, "/")+c.target, header)
-		if a.Status != c.status || !strings.Contains(string(a.Body), c.has) {
-			t.Errorf("%s: %d without %q: %.300s", c.target, a.Status, c.has, a.Body)
-		}
+	apitest.Shapes(t, s, "/ogc", "testdata/ogc.txt", func(request string, a api.Answer) {
 		isPage := strings.HasPrefix(apitest.Header(a, "Content-Type"), "text/html")
-		if want := bytes.HasPrefix(a.Body, []byte("<!DOCTYPE html>")); isPage != want {
-			t.Errorf("%s: the type is %s", c.target, apitest.Header(a, "Content-Type"))
+		if isPage != bytes.HasPrefix(a.Body, []byte("<!DOCTYPE html>")) || !isPage && !json.Valid(a.Body) {
+			t.Errorf("%s: the type is %s: %.200s", request, apitest.Header(a, "Content-Type"), a.Body)
 		}
-		if !isPage && (!json.Valid(a.Body) || !utf8.Valid(a.Body)) {
-			t.Errorf("%s: no JSON: %.200s", c.target, a.Body)
-		}
-		if c.status == 200 {
-			for _, coding := range []string{"gzip", "zstd"} {
-				coded := s.Answer("GET", strings.TrimSuffix(ogc.Root, "/")+c.target,
-					append(header, reply.HeaderField{Name: "Accept-Encoding", Value: coding}))
-				if got := apitest.Body(t, coded); len(got) != len(a.Body) {
-					t.Errorf("%s, %s: another body: %.300s", c.target, coding, got)
-				}
-			}
-		}
-	}
+	})
 	strict := apitest.Sample(t, state.Options{OGCIdentifier: true}, 30)
-	if a := strict.Answer("GET", "/ogc"+prices+"/items", nil); a.Status != 403 {
+	if a := strict.Answer("GET", "/ogc/collections/food_prices_market_monitor/items", nil); a.Status != 403 {
 		t.Errorf("without an identifier: %d", a.Status)
 	}
 }
