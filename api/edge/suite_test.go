@@ -36,28 +36,22 @@ func TestEdgePoison(t *testing.T) { onFronts(t, testEdgePoison) }
 func testEdgePoison(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{})
 	list := strings.Replace(apitest.Target, "?", "?limit=5&", 1)
-	with := func(pairs ...string) (header []reply.HeaderField) {
-		for i := 0; i < len(pairs); i += 2 {
-			header = append(header, reply.HeaderField{Name: pairs[i], Value: pairs[i+1]})
-		}
-		return header
-	}
 	for _, c := range []struct {
 		target string
 		header []reply.HeaderField
 		then   string
 	}{
-		{"/", with("X-Forwarded-Host", "evil.example"), "/"},
-		{"/", with("X-Forwarded-Proto", "evil", "Forwarded", "host=evil.example"), "/"},
-		{"/docs", with("Host", "evil.example"), "/docs"},
-		{list, with("X-Original-URL", "/evil", "X-Rewrite-URL", "/evil"), list},
-		{list, with("X-HTTP-Method-Override", "HEAD"), list},
-		{list, with("Origin", "https://evil.example", "Cookie", "a=b"), list},
-		{list, with("Range", "bytes=0-3"), list},
-		{list, with("If-None-Match", "*"), list},
-		{list, with("Prefer", "handling=strict"), list},
-		{list, with("X-Edge-Try", "stale", "X-Edge-Key", "/", "X-Edge-Label", "x"), list},
-		{list, with("Accept", "application/json;odata.metadata=full"), list},
+		{"/", apitest.Fields("X-Forwarded-Host", "evil.example"), "/"},
+		{"/", apitest.Fields("X-Forwarded-Proto", "evil", "Forwarded", "host=evil.example"), "/"},
+		{"/docs", apitest.Fields("Host", "evil.example"), "/docs"},
+		{list, apitest.Fields("X-Original-URL", "/evil", "X-Rewrite-URL", "/evil"), list},
+		{list, apitest.Fields("X-HTTP-Method-Override", "HEAD"), list},
+		{list, apitest.Fields("Origin", "https://evil.example", "Cookie", "a=b"), list},
+		{list, apitest.Fields("Range", "bytes=0-3"), list},
+		{list, apitest.Fields("If-None-Match", "*"), list},
+		{list, apitest.Fields("Prefer", "handling=strict"), list},
+		{list, apitest.Fields("X-Edge-Try", "stale", "X-Edge-Key", "/", "X-Edge-Label", "x"), list},
+		{list, apitest.Fields("Accept", "application/json;odata.metadata=full"), list},
 		{list + "&limit=2", nil, list}, // the last value counts
 		{list + "&limit=2", nil, apitest.Target + "&limit=2&limit=5"},
 		{list, nil, list + "&limit=2"},
