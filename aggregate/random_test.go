@@ -163,7 +163,5 @@ func TestManyDistinct(t *testing.T) {
 	q := &Question{
 		Query: &index.Query{}, Groups: []Group{{"group", Whole, nil}}, Measures: []Measure{{Distinct, "value"}},
 	}
-	if err := compareAnswer(table, &twinTable{seg: seg}, q, all); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, compareAnswer(table, &twinTable{seg: seg}, q, all))
 }

@@ -160,9 +160,7 @@ func TestRequestDuringShutdown(t *testing.T) {
 			t.Errorf("after the answer: %.40q, %v", rest, err)
 		}
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, <-ended)
 	if _, err := net.Dial("tcp", address); err == nil {
 		t.Error("it still listens after Shutdown")
 	}
@@ -199,9 +197,7 @@ func TestPartialRequestDuringShutdown(t *testing.T) {
 			t.Errorf("before the end of the connection: %.40q, %v", rest, err)
 		}
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, <-ended)
 }
 
 // TestDrain checks that a draining server closes each connection after its next answer, and still

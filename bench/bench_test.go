@@ -56,9 +56,7 @@ func TestMain(m *testing.M) {
 // script runs a script of this directory, with this binary as its load generator.
 func script(t *testing.T, args ...string) (stdout string, err error) {
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	command := exec.Command("python3", args...)
 	command.Env = append(os.Environ(), "HDQS_BENCH_LOAD="+exe)
 	var out, messages bytes.Buffer
@@ -72,9 +70,7 @@ func script(t *testing.T, args ...string) (stdout string, err error) {
 // fake is the command of a small server.
 func fake(t *testing.T) string {
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return "env BENCH_LISTEN={listen} " + exe
 }
 
@@ -94,9 +90,7 @@ func TestCompare(t *testing.T) {
 		"compare.py", "--mix", mix, "--rounds", "1", "--burst", "0.02", "--json", results, "ours=" + fake(t),
 	}
 	page, err := script(t, append(args, "whole="+fake(t), "nginx", "fixed")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var found struct {
 		Targets []struct {
 			Query, Encoding string
@@ -248,9 +242,7 @@ func TestLoads(t *testing.T) {
 			pid: os.Getpid(),
 		}
 		o, err := d.run(server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		asked := o.requests + o.wrong
 		if o.failed > 0 || o.wrong == 0 || o.wrong > asked/8+5 || o.firstWrong != "wrong: status 422, want 200" {
 			t.Errorf("rate %g: %d good, %d wrong, %d failed, %s", rate, o.requests, o.wrong, o.failed, o.firstWrong)
@@ -288,9 +280,7 @@ func TestStallsCount(t *testing.T) {
 		rate: 200, duration: time.Second,
 	}
 	o, err := d.run(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	// Sixty of two hundred were due during the stall, so the slowest quarter waited long.
 	if p85 := time.Duration(o.latency.ValueAtQuantile(85)); o.requests < 190 || p85 < 50*time.Millisecond {
 		t.Errorf("%d requests, 85 %% within %v", o.requests, p85)

@@ -118,10 +118,6 @@ func TestWideTable(t *testing.T) {
 	testkit.Must(t, WriteSegment(&file, table))
 	s, err := ReadSegment(file.Bytes())
 	testkit.Must(t, err)
-	if err := compareTable(s, table); err != nil {
-		t.Error(err)
-	}
-	if err := s.Verify(); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, compareTable(s, table))
+	testkit.Must(t, s.Verify())
 }

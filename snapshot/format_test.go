@@ -92,8 +92,6 @@ func TestKeptSegments(t *testing.T) {
 		if err := s.Verify(); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, s.Close())
 	}
 }

@@ -66,9 +66,7 @@ func TestExtremes(t *testing.T) {
 			if err := compareTable(s, table); err != nil {
 				t.Errorf("spread %d, nulls %v: %v", spread, nulls, err)
 			}
-			if err := s.Verify(); err != nil {
-				t.Error(err)
-			}
+			testkit.Must(t, s.Verify())
 			if c, _ := s.Column("decs"); c.Coded() != (spread < 6) {
 				t.Errorf("spread %d, nulls %v: decimals coded %v", spread, nulls, c.Coded())
 			}
@@ -102,9 +100,7 @@ func TestEmptyAndConstant(t *testing.T) {
 		if err := compareTable(s, table); err != nil {
 			t.Errorf("%d rows: %v", rows, err)
 		}
-		if err := s.Verify(); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, s.Verify())
 		if c, _ := s.Column("declared"); c.Cardinality() != 2 {
 			t.Errorf("%d rows: an enum of 2 has %d values", rows, c.Cardinality())
 		}

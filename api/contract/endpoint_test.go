@@ -86,9 +86,7 @@ func TestDescription(t *testing.T) {
 func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 	t.Helper()
 	text, err := Description(set, "", "", kinds...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var d map[string]any
 	testkit.Must(t, json.Unmarshal(text, &d))
 	for _, match := range regexp.MustCompile(`"\$ref":"#/([^"]+)"`).FindAllStringSubmatch(string(text), -1) {

@@ -18,9 +18,7 @@ var allKinds = []Kind{Aggregate, Facets, Changes, Export}
 func described(t *testing.T, s NameSet, base string, kinds ...Kind) (d map[string]any, text string) {
 	t.Helper()
 	body, err := Description(s, base, s.prefix(), kinds...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	testkit.Must(t, json.Unmarshal(body, &d))
 	return d, string(body)
 }

@@ -25,9 +25,7 @@ type describedPath struct {
 func pathsOf(t *testing.T, s NameSet, kinds ...Kind) map[string]describedPath {
 	t.Helper()
 	body, err := Description(s, "", s.prefix(), kinds...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var d struct{ Paths map[string]describedPath }
 	testkit.Must(t, json.Unmarshal(body, &d))
 	return d.Paths
@@ -110,9 +108,7 @@ func TestDescribedFields(t *testing.T) {
 		}
 	}
 	body, err := Description(ContractNames, "", "", Export, Changes, Facets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	testkit.Must(t, json.Unmarshal(body, &described))
 	for _, name := range []string{"BadDate", "Gone", "Invalid"} {
 		if described.Components.Responses[name].Headers[HeaderSnapshot] == nil {

@@ -20,9 +20,7 @@ import (
 // TestValues parses every text of testdata/values.txt.
 func TestValues(t *testing.T) {
 	file, err := os.Open("testdata/values.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer file.Close()
 	lines, ran := bufio.NewScanner(file), 0
 	for number := 1; lines.Scan(); number++ {

@@ -93,9 +93,7 @@ func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList
 		s.State.Snapshots.CurrentID() != apitest.SampleID {
 		t.Errorf("%s, limit %d: then %d from %s", name, limit, after.Status, s.State.Snapshots.CurrentID())
 	}
-	if err := next.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, next.Close())
 }
 
 // TestReplacedSnapshotForgets checks that a swap gives up what was made for answers from the

@@ -399,9 +399,7 @@ func TestDamagedFilesAreWrittenAgain(t *testing.T) {
 		if !slices.Contains(paths, path) || !b.Has(f, true) {
 			t.Errorf("%s was not written again: %q", path, paths)
 		}
-		if err := b.Verify(snap.Manifest); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, b.Verify(snap.Manifest))
 	}
 }
 

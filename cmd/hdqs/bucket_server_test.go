@@ -76,9 +76,7 @@ func newObjectStore(t *testing.T, s s3Server) *objectStore {
 	s.start(o, t, program)
 	testkit.WaitFor(t, "the S3 server", func() bool {
 		req, err := http.NewRequest(http.MethodGet, o.direct, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		res, err := o.network.RoundTrip(req)
 		if err == nil {
 			res.Body.Close()
@@ -87,9 +85,7 @@ func newObjectStore(t *testing.T, s s3Server) *objectStore {
 	})
 	o.must(t, http.MethodPut, "", nil)
 	target, err := url.Parse(o.direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	proxy := &httputil.ReverseProxy{
 		Transport: o.network,
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -132,9 +128,7 @@ func (o *objectStore) startMoto(t *testing.T, program string) {
 func (o *objectStore) startVersity(t *testing.T, program string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s3-") // t.TempDir is too long for the address of a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "socket")
 	o.direct, o.network = "http://versitygw", &http.Transport{
@@ -284,14 +278,10 @@ func (o *objectStore) must(t *testing.T, method, name string, body []byte) []byt
 	t.Helper()
 	address := strings.TrimSuffix(o.direct+"/"+bucketName+"/"+name, "/")
 	req, err := http.NewRequest(method, address, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req.Header.Set("X-Amz-Content-Sha256", fmt.Sprintf("%x", sha256.Sum256(body)))
 	res, err := o.network.RoundTrip(signer.SignV4(*req, bucketKey, bucketKey, "", bucketRegion))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode >= 300 {

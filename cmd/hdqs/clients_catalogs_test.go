@@ -36,7 +36,5 @@ func testCatalogs(t *testing.T, catalog string) {
 	script := filepath.Join("testdata", "clients", "catalogs.py")
 	out, err := exec.CommandContext(t.Context(), python, "-W", "ignore", script, s.base, latest).CombinedOutput()
 	t.Logf("%s", out)
-	if err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, err)
 }

@@ -86,7 +86,5 @@ func testEngines(t *testing.T, folder, usual string) {
 	args := append([]string{filepath.Join("testdata", "clients", "engines.py"), s.base, folder}, engines[1:]...)
 	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
 	t.Logf("%s", out)
-	if err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, err)
 }

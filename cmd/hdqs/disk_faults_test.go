@@ -303,9 +303,7 @@ func nothingUnfinished(t *testing.T, dir string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, err)
 }
 
 // age makes incomplete files so old that no other process can still be writing them.
@@ -318,9 +316,7 @@ func age(t *testing.T, dir string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }
 
 // keepTimes gives the files of a copy the times of the originals. By them an Iceberg table keeps
@@ -337,7 +333,5 @@ func keepTimes(t *testing.T, from, to string) {
 		}
 		return os.Chtimes(filepath.Join(to, strings.TrimPrefix(path, from)), info.ModTime(), info.ModTime())
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }

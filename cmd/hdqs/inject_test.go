@@ -113,9 +113,7 @@ func startTraced() error {
 func runTraced(t *testing.T, below string, inject injection, args ...string) traced {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	dir := t.TempDir()
@@ -123,9 +121,7 @@ func runTraced(t *testing.T, below string, inject injection, args ...string) tra
 	files := []*os.File{nil}
 	for _, name := range said {
 		f, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer f.Close()
 		files = append(files, f)
 	}
@@ -134,9 +130,7 @@ func runTraced(t *testing.T, below string, inject injection, args ...string) tra
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	tr := &tracer{pid: process.Pid, below: below, inject: inject, seen: map[step]int{}}
 	code, err := tr.follow()
 	if err != nil {

@@ -309,9 +309,7 @@ func changeRows(t *testing.T, dir, role string) {
 		sum := sha256.Sum256(data)
 		r["size"], r["sha256"] = len(data), hex.EncodeToString(sum[:])
 		text, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		testkit.WriteFile(t, path, text)
 		return
 	}

@@ -259,9 +259,7 @@ func metricTable(t *testing.T) string {
 	}
 	table := "| metric | means |\n|---|---|\n" + strings.Join(rows, "")
 	collected, err := registry.(prometheus.Gatherer).Gather() // also what is not described
-	if err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, err)
 	for _, family := range collected {
 		if name := family.GetName(); strings.HasPrefix(name, "hdqs_") && !strings.Contains(table, "`"+name+"`") {
 			t.Errorf("%s is collected, but not in Describe", name)
@@ -281,8 +279,6 @@ func TestCheckSystem(t *testing.T) {
 		if err := checkSystem("windows", cmd.Name()); (err == nil) != slices.Contains(reads, cmd.Name()) {
 			t.Errorf("%s on Windows: %v", cmd.Name(), err)
 		}
-		if err := checkSystem("linux", cmd.Name()); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, checkSystem("linux", cmd.Name()))
 	}
 }

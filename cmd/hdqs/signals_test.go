@@ -154,9 +154,7 @@ func TestEndIsBounded(t *testing.T) {
 	s := serve(t, "--store", web.URL, "--allow-http", "--allow-private-hosts", "--data-dir", t.TempDir(),
 		"--snapshot-poll", "1h", "--store-timeout", "5m", "--shutdown-delay", "500ms", "--drain-timeout", "1s")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
 	for range 64 { // more than the buffers of both sides hold

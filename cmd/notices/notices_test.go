@@ -36,20 +36,14 @@ const maxModules = 65
 func TestThirdParty(t *testing.T) {
 	t.Parallel()
 	modules, err := linked(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if n := len(modules) - 1; n > maxModules { // the first one is Go itself
 		t.Errorf("%d modules are linked into hdqs, more than %d: see maxModules", n, maxModules)
 	}
 	packages, err := vendored(program + "/" + webOfCommand)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	want, err := notices(append(modules, packages...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got := testkit.ReadFile(t, file)
 	if !bytes.Equal(got, want) {
 		t.Errorf("third_party.txt is stale, run: go generate ./cmd/hdqs\n%s", difference(string(got), string(want)))
@@ -71,9 +65,7 @@ func difference(got, want string) string {
 func TestLinkedLibraries(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", program).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	packages := strings.Fields(string(out))
 	for _, want := range []string{
 		"github.com/RoaringBitmap/roaring/v2",

@@ -49,9 +49,7 @@ func TestRelease(t *testing.T) {
 	program := testkit.ReadFile(t, binary)
 	const name = "hdqs_" + version + "_linux_amd64"
 	packed, err := gzip.NewReader(bytes.NewReader(testkit.ReadFile(t, filepath.Join(out, name+".tar.gz"))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	files := untar(t, packed)
 	if got := files[name+"/hdqs"]; !bytes.Equal(got, program) {
 		t.Errorf("tar.gz: the program has %d bytes, want %d", len(got), len(program))
@@ -60,9 +58,7 @@ func TestRelease(t *testing.T) {
 		t.Errorf("tar.gz: files are not below their folders: %v", slices.Sorted(maps.Keys(files)))
 	}
 	archive, err := zip.OpenReader(filepath.Join(out, "hdqs_"+version+"_windows_amd64.zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer archive.Close()
 	if f := archive.File[2]; !strings.HasSuffix(f.Name, "amd64/testdata/folder/run.sh") || f.Mode() != 0o755 {
 		t.Errorf("zip: %+v", f.FileHeader)
@@ -112,9 +108,7 @@ func checkImage(t *testing.T, files map[string][]byte, program []byte) {
 		t.Errorf("tags %q: a tag of an image has no +", got)
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader(files[legacy[0].Layers[0]]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	layer, err := io.ReadAll(unpacked)
 	if err != nil || digest(layer) != config.RootFS.Layers[0] || config.Config.User != "65532:65532" {
 		t.Errorf("%v, config %+v", err, config)
@@ -134,9 +128,7 @@ func untar(t *testing.T, from io.Reader) map[string][]byte {
 		if err == io.EOF {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if files[h.Name], err = io.ReadAll(r); err != nil {
 			t.Fatal(err)
 		}

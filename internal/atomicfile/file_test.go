@@ -90,9 +90,7 @@ func TestTargetIsDirectory(t *testing.T) {
 	if err := f.CommitAs(filepath.Join(dir, "a.json")); err == nil {
 		t.Error("a directory was replaced by a file")
 	}
-	if err := f.Discard(); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, f.Discard())
 	wantNames(t, dir, "a.json")
 }
 

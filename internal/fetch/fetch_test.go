@@ -321,9 +321,7 @@ func TestQueueIsNotTime(t *testing.T) {
 		}()
 	}
 	for range cap(failed) {
-		if err := <-failed; err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, <-failed)
 	}
 }
 

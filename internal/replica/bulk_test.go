@@ -61,9 +61,7 @@ func TestBulkPushAndFetch(t *testing.T) {
 	if err != nil || got.Files != 2 || got.Bytes != 6 {
 		t.Fatalf("fetched %+v, %v", got, err)
 	}
-	if err := bulk.Open(reader).Verify(first); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, bulk.Open(reader).Verify(first))
 	b.Take("")
 	if got, err = replica.FetchBulk(t.Context(), "s1", false); err != nil || got.Files != 0 || len(b.Take("")) != 0 {
 		t.Errorf("fetched again: %+v, %v", got, err)

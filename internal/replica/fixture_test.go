@@ -25,9 +25,7 @@ func newFakeNamed(t *testing.T, name string) (*objectstest.Bucket, *Remote) {
 	t.Helper()
 	b := objectstest.NewBucket(name)
 	r, err := Open(b.Address(), fetch.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r.Timeout = testkit.Patience // which no load of the machine reaches
 	return b, r
 }

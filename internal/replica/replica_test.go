@@ -27,9 +27,7 @@ var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 func newStore(t *testing.T) *store.Store {
 	t.Helper()
 	s, err := store.Open(filepath.Join(t.TempDir(), "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -49,9 +47,7 @@ func publish(t *testing.T, s *store.Store, id string, tables ...*snapshot.TableD
 	m := &store.Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example"}
 	for _, table := range tables {
 		ref, err := s.Segments.PutSegment(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		m.Tables = append(m.Tables, ref)
 	}
 	report := []byte(`{"rows":1}`)
@@ -63,9 +59,7 @@ func publish(t *testing.T, s *store.Store, id string, tables ...*snapshot.TableD
 func mustPush(t *testing.T, r *Remote, s *store.Store, base Version) Version {
 	t.Helper()
 	v, err := r.Push(t.Context(), s, "stable", base, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return v
 }
 
@@ -73,9 +67,7 @@ func mustPush(t *testing.T, r *Remote, s *store.Store, base Version) Version {
 func mustFetch(t *testing.T, replica *Replica, s *store.Store) *FetchResult {
 	t.Helper()
 	f, err := replica.Fetch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	testkit.Must(t, errors.Join(replica.Keep(f.Version), s.Verify(f.ID)))
 	return f
 }
@@ -341,9 +333,7 @@ func TestLast(t *testing.T) {
 	}
 	mustFetch(t, replica, reader)
 	other, err := Open("s3://bucket/other", fetch.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if p, err := NewReplica(other, reader, "stable").Last(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("from another address: %+v, %v", p, err)
 	}
@@ -363,9 +353,7 @@ func TestLast(t *testing.T) {
 	publish(t, writer, "s2", table("a", 2))
 	mustPush(t, r, writer, v)
 	f, err := replica.Fetch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	before := testkit.ReadFile(t, filepath.Join(reader.Dir(), "channels", "stable.json"))
 	testkit.Must(t, replica.Keep(f.Version))
 	testkit.Must(t, os.WriteFile(filepath.Join(reader.Dir(), "channels", "stable.json"), before, 0o644))
@@ -456,9 +444,7 @@ func TestRewound(t *testing.T) {
 	future := v.Channel
 	future.PublishedAt, future.Signature = noon.Add(1000*time.Hour), ""
 	text, err := future.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	b.Set(func(b *objectstest.Bucket) { b.Objects[channel] = objectstest.Object{Data: text, Modified: noon} })
 	mustFetch(t, unsigned, trusting)
 	b.Set(func(b *objectstest.Bucket) { b.Objects[channel] = good })
@@ -671,9 +657,7 @@ func TestCopyTree(t *testing.T) {
 		t.Helper()
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 	write("list.json", "1")
 	write("a/x.csv", "x")

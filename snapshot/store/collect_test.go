@@ -70,9 +70,7 @@ func TestCollect(t *testing.T) {
 		t.Errorf("%+v", did)
 	}
 	for _, id := range []string{"young", "kept", "shown"} {
-		if err := s.Verify(id); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, s.Verify(id))
 	}
 	if _, err := s.Snapshots.Report("gone"); err == nil {
 		t.Error("the report of a removed snapshot remains")

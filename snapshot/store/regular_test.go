@@ -66,7 +66,5 @@ func TestAcquire(t *testing.T) {
 	if n, err := other.Segments["n"].Column("n"); err != nil || n.Int(1) != 2 {
 		t.Errorf("the second row of the segment: %v", err)
 	}
-	if err := errors.Join(other.Close(), again.Close()); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, errors.Join(other.Close(), again.Close()))
 }

@@ -249,9 +249,7 @@ func TestSteps(t *testing.T) {
 		if got := c.PublishedAt.Sub(noon); got != next.want {
 			t.Errorf("published %s after, want %s", got, next.want)
 		}
-		if err := step(strict, was, c); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, step(strict, was, c))
 		if err := step(strict, c, was); !errors.Is(err, ErrSignature) ||
 			step(s, c, was) != nil {
 			t.Errorf("back from %s: %v", c.PublishedAt, err)

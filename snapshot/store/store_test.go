@@ -151,9 +151,7 @@ func TestStoreRoundTrip(t *testing.T) {
 	if names, err := s.Channels.Names(); err != nil || strings.Join(names, " ") != "current" {
 		t.Errorf("channels %v, %v", names, err)
 	}
-	if err := s.Verify("s1"); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, s.Verify("s1"))
 }
 
 // TestStoreKeepsWhatItHas: the same table is one file, which the second write does not touch, and
@@ -184,9 +182,7 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	}
 	testkit.Must(t, b.Close())
 	// Writing the same manifest again changes nothing; another one with the same id is refused.
-	if err := s.Snapshots.PutManifest(m1); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, s.Snapshots.PutManifest(m1))
 	m1.CatalogURL = "https://elsewhere.example"
 	if err := s.Snapshots.PutManifest(m1); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("another manifest with the same id: %v", err)
@@ -235,9 +231,7 @@ func TestStoreHealsASegment(t *testing.T) {
 		t.Fatalf("verifying a damaged segment: %v", err)
 	}
 	putSnapshot(t, s, "s2", smallTable("n", 1))
-	if err := s.Verify("s1"); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, s.Verify("s1"))
 }
 
 func TestStoreNames(t *testing.T) {
