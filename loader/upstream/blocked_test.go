@@ -16,6 +16,7 @@ import (
 
 	"hdqs/internal/testkit"
 	"hdqs/loader"
+	"hdqs/loader/catalogfile"
 	"hdqs/loader/sample"
 	"hdqs/snapshot/store"
 )
@@ -51,70 +52,52 @@ func namesBlock(text string) bool {
 	return true
 }
 
-// TestBlockedFromTheStart: a portal that refuses every request leaves all files as they were, says
-// what to do, and is asked a few times instead of once for each file. Without a copy the load
-// fails.
-func TestBlockedFromTheStart(t *testing.T) {
+// TestBlocked: a portal that refuses every request, or those for single datasets in the middle of
+// the list, leaves all files as they were, says what to do, and is asked a few times instead of once
+// for each file. Without a copy the load fails.
+func TestBlocked(t *testing.T) {
 	t.Parallel()
 	for name, block := range blocks {
-		server, o := site(t)
-		o.Fetch.BackoffMax = time.Minute // a block lasts until the end of the sync
-		full := mustSync(t, o)
-		asked := 0
-		server.Lock()
-		server.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
-			asked++
-			block(w)
-			return true
-		}
-		server.Unlock()
-		s := mustSync(t, o)
-		sameTree(t, s.Dir)
-		if s.Count(loader.SourceStale) != len(full.Files) || len(s.Notes) == 0 || !namesBlock(s.Notes[0]) {
-			t.Errorf("%s: %d of %d files stale, notes %q", name, s.Count(loader.SourceStale), len(full.Files), s.Notes)
-		}
-		if !namesBlock(s.Trouble()) {
-			t.Errorf("%s: the trouble is %q", name, s.Trouble())
-		}
-		server.Lock()
-		if asked > 2*o.Fetch.Tries {
-			t.Errorf("%s: %d requests to a site that refuses them", name, asked)
-		}
-		server.Unlock()
-		o.Cache = t.TempDir()
-		_, err := Sync(t.Context(), o)
-		if !errors.Is(err, ErrUnreachable) || !namesBlock(err.Error()) {
-			t.Errorf("%s, no copy: %v", name, err)
-		}
-	}
-}
-
-// TestBlockedWhileListing: a block in the middle of the list is not taken for datasets that are
-// gone.
-func TestBlockedWhileListing(t *testing.T) {
-	t.Parallel()
-	for name, block := range blocks {
-		server, o := site(t)
-		server.Edit = func(pkg map[string]any) {
-			if pkg["name"] == "global-pcodes" { // published by others, so asked for by its name
-				pkg["organization"] = map[string]any{"name": "itos"}
+		for _, below := range []string{"", "/package_show"} {
+			server, o := site(t)
+			server.Edit = func(pkg map[string]any) {
+				if pkg["name"] == "global-pcodes" { // published by others, so asked for by its name
+					pkg["organization"] = map[string]any{"name": "itos"}
+				}
 			}
-		}
-		o.Fetch.BackoffMax = time.Minute // a block lasts until the end of the sync
-		full := mustSync(t, o)
-		server.Lock()
-		server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
-			shows := strings.HasSuffix(r.URL.Path, "/package_show")
-			if shows {
-				block(w)
+			o.Fetch.BackoffMax = time.Minute // a block lasts until the end of the sync
+			full := mustSync(t, o)
+			asked := 0
+			server.Lock()
+			server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+				isBlocked := strings.HasSuffix(r.URL.Path, below)
+				if isBlocked {
+					asked++
+					block(w)
+				}
+				return isBlocked
 			}
-			return shows
-		}
-		server.Unlock()
-		s := mustSync(t, o)
-		sameTree(t, s.Dir)
-		if s.Count(loader.SourceStale) != len(full.Files) || len(s.Notes) == 0 || !namesBlock(s.Notes[0]) {
-			t.Errorf("%s: %d of %d files stale, notes %q", name, s.Count(loader.SourceStale), len(full.Files), s.Notes)
+			server.Unlock()
+			s := mustSync(t, o)
+			sameTree(t, s.Dir)
+			if len(s.Files) != len(full.Files) || len(s.Notes) == 0 || !namesBlock(s.Notes[0]) {
+				t.Errorf("%s: %d of %d files, notes %q", name, len(s.Files), len(full.Files), s.Notes)
+			}
+			for _, f := range s.Files { // a search may find packages while single datasets are refused
+				isFound := below != "" && f.Role == catalogfile.PackageRole && f.State != loader.SourceRefused
+				if f.State != loader.SourceStale && !isFound {
+					t.Errorf("%s: %s is %v: %s", name, f.Path, f.State, f.Why)
+				}
+			}
+			server.Lock()
+			if asked > 2*o.Fetch.Tries || !namesBlock(s.Trouble()) {
+				t.Errorf("%s: %d requests to a site that refuses them; the trouble is %q", name, asked, s.Trouble())
+			}
+			server.Unlock()
+			o.Cache = t.TempDir()
+			if _, err := Sync(t.Context(), o); !errors.Is(err, ErrUnreachable) || !namesBlock(err.Error()) {
+				t.Errorf("%s, no copy: %v", name, err)
+			}
 		}
 	}
 }

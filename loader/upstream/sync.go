@@ -115,7 +115,11 @@ func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error
 		s.note("the catalog could not be listed, its last listing is used: " + err.Error())
 	}
 	l := &listing{catalogURL: last.CatalogURL, datasets: last.Datasets}
+	_, asksAgain := s.from.(packageSource)
 	for _, f := range last.Files {
+		if err != nil && asksAgain && f.Role == catalogfile.PackageRole {
+			continue // fetchPackages asks for it, and uses the copy if need be
+		}
 		f.key = f.newKey()
 		f.Why, f.Blocked, f.NotAsked = "", false, false
 		if err != nil {
