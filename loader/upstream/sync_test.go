@@ -3,7 +3,6 @@ package upstream
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -141,24 +140,6 @@ func TestSyncFromCKAN(t *testing.T) {
 		t.Errorf("third sync: %d new", third.Count(loader.SourceNew))
 	}
 	sameTree(t, third.Dir, presence)
-}
-
-func TestSiteAway(t *testing.T) {
-	t.Parallel()
-	server, o := site(t)
-	mustSync(t, o)
-	server.Lock()
-	server.Fault = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }
-	server.Unlock()
-	s := mustSync(t, o)
-	if s.Count(loader.SourceStale) != len(s.Files) || len(s.Notes) == 0 {
-		t.Errorf("%d of %d stale, notes %v", s.Count(loader.SourceStale), len(s.Files), s.Notes)
-	}
-	sameTree(t, s.Dir)
-	o.Cache = t.TempDir()
-	if _, err := Sync(t.Context(), o); !errors.Is(err, ErrUnreachable) {
-		t.Errorf("nothing cached: %v", err)
-	}
 }
 
 func TestOffline(t *testing.T) {
