@@ -53,8 +53,8 @@ func namesBlock(text string) bool {
 }
 
 // TestBlocked: a portal that refuses every request, or those for single datasets in the middle of
-// the list, leaves all files as they were, says what to do, and is asked a few times instead of once
-// for each file. Without a copy the load fails.
+// the list, leaves all files as they were, says what to do, and is asked a few times instead of
+// once for each file. Without a copy the load fails.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	for name, block := range blocks {
