@@ -39,7 +39,7 @@ type bomb struct {
 }
 
 // bombs are all requests that are known to take much memory.
-func bombs() []bomb {
+func bombs(t *testing.T) []bomb {
 	pages, exports := bomb{name: "pages of 10,000 rows"}, bomb{name: "exports"}
 	for _, path := range []string{eventsPath, presencePath, needsPath, pricesPath, rainPath} {
 		for _, more := range []string{
@@ -56,44 +56,6 @@ func bombs() []bomb {
 	}
 	exports.paths = append(exports.paths, pricesPath+"/export?output_format=geojson",
 		marketsPath+"/export?output_format=geojson")
-	groups := bomb{name: "aggregates of many groups"}
-	for path, questions := range map[string][]string{
-		eventsPath: {
-			"admin2_code,event_type,month&measures=count,max:events,min:fatalities",
-			"admin2_name,month&measures=count,distinct:events,distinct:fatalities",
-			"admin2_code,month&measures=distinct:events,distinct:fatalities,min:events,max:events",
-		},
-		presencePath: {
-			"org_name,admin2_code&measures=count,distinct:sector_code,distinct:admin2_name",
-			"org_name,sector_code&measures=count,distinct:admin2_code,distinct:dataset_catalog_id",
-		},
-		pricesPath: {
-			"market_code,commodity_code,month&measures=count,mean:price",
-			"market_code,commodity_code&measures=distinct:price,distinct:reference_period_start",
-			"market_name,price_type&measures=distinct:price,latest:price,max:price",
-		},
-		rainPath: {
-			"admin2_code,aggregation_period&measures=distinct:rainfall,distinct:rainfall_anomaly_pct",
-			"admin2_code,month&measures=mean:rainfall,count",
-		},
-		needsPath: {"admin2_code,category,sector_code,population_status&measures=sum:population"},
-	} {
-		for _, question := range questions {
-			groups.paths = append(groups.paths, path+"/aggregate?limit=10000&group_by="+question)
-		}
-	}
-	browse := bomb{name: "pages for people", paths: []string{
-		"/browse/conflict-events", "/browse/conflict-events?by=admin2_code&measure=events",
-		"/browse/operational-presence",
-		"/browse/humanitarian-needs", "/browse/food-prices-market-monitor", "/browse/rainfall?limit=10000",
-		"/browse/conflict-events?limit=10000", "/browse/operational-presence?limit=10000&sector_code=HEA",
-	}}
-	docs := bomb{name: "documents", paths: []string{
-		"/", "/docs", "/docs/conflict-events", "/docs/rainfall", "/openapi.json", "/hapi/openapi.json", "/llms.txt",
-		"/sitemap.xml", "/status", "/changelog", "/changelog.atom", "/country", "/country/SDN", "/country/SDN.xlsx",
-		"/docs/interactive",
-		"/search?q=a", "/search?q=people+in+need+sudan", "/search/suggest?q=a",
-	}}
 	var junk strings.Builder
 	for i := 0; junk.Len() < 38<<10; i++ {
 		fmt.Fprintf(&junk, "&q%d=x", i)
@@ -102,9 +64,16 @@ func bombs() []bomb {
 	for _, path := range []string{eventsPath, "/browse/conflict-events", eventsPath + "/facets", "/docs"} {
 		unknown.paths = append(unknown.paths, path+"?limit=1"+junk.String())
 	}
+	bombs := []bomb{pages, exports, unknown}
+	for _, c := range testkit.Cases(t, "testdata/bombs.txt", ": ", 2) {
+		if bombs[len(bombs)-1].name != c[0] {
+			bombs = append(bombs, bomb{name: c[0]})
+		}
+		b := &bombs[len(bombs)-1]
+		b.paths = append(b.paths, c[1])
+	}
 	header := "GET " + with(eventsPath) + " HTTP/1.1\r\nHost: a\r\nX-A: "
-	return []bomb{
-		pages, exports, groups, browse, docs, unknown,
+	return append(bombs, []bomb{
 		{name: "idle connections", raw: " ", many: 4000},
 		{name: "half requests", raw: header + strings.Repeat("a", 12<<10), many: 4000},
 		{name: "long half requests", raw: header + strings.Repeat("a", 60<<10), many: 4000},
@@ -114,7 +83,7 @@ func bombs() []bomb {
 		},
 		{name: "compressed bodies", many: 400, raw: "GET " + with(eventsPath) + " HTTP/1.1\r\nHost: a\r\n" +
 			"Content-Encoding: gzip\r\nContent-Length: 1000\r\n\r\n" + strings.Repeat("\x00", 1000)},
-	}
+	}...)
 }
 
 // from is a client with an address of its own.
@@ -137,7 +106,7 @@ func TestMemoryUnderBombs(t *testing.T) {
 	s := serveWith(t, usualGarbage, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store,
 		"--memory-limit", strconv.Itoa(limit), "--identifier", "off")
 	inGroup(t, s.process, limit)
-	for _, b := range bombs() {
+	for _, b := range bombs(t) {
 		for _, addresses := range []int{clients, 1}[:testkit.Trials(2, 1)] {
 			most, statuses := s.explode(t, b, clients, addresses)
 			t.Logf("%-28s %2d addresses: at most %3d MiB; %v", b.name, addresses, most>>20, statuses)
