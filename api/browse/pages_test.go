@@ -154,7 +154,8 @@ func TestBrowsePoints(t *testing.T) {
 					placed++
 				}
 			}
-			page := string(apitest.Browse(s, m.Prefix+"/browse/"+e.Name()+"?by=market&measure=records&more=figures").Body)
+			address := m.Prefix + "/browse/" + e.Name() + "?by=market&measure=records&more=figures"
+			page := string(apitest.Browse(s, address).Body)
 			marks := 0
 			for _, title := range regexp.MustCompile(`<circle[^>]*><title>([^<]*)`).FindAllStringSubmatch(page, -1) {
 				marks++

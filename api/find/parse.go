@@ -313,7 +313,8 @@ func respelled(words, written, other []string) []string {
 
 // isAlike reports whether questions are the same, but for the countries that they name.
 func (q *question) isAlike(other *question) bool {
-	return q.country() != none && other.country() != none && q.country() != other.country() && q.places[0].unit == none && other.places[0].unit == none &&
+	return q.country() != none && other.country() != none && q.country() != other.country() &&
+		q.places[0].unit == none && other.places[0].unit == none &&
 		slices.Equal(q.figures, other.figures) && slices.Equal(q.asked, other.asked)
 }
 
