@@ -170,16 +170,11 @@ func (g *group) cell() cell {
 
 func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !g.known })
-	drawn := groups[:min(len(groups), maxBars)]
-	x.Chart.Left, x.Chart.AllBars = len(groups)-len(drawn), make([]chart.Bar, len(drawn))
-	x.Chart.Groups = len(groups)
-	for i, g := range drawn {
-		x.Chart.AllBars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text, Apart: g.isApart}
+	bars := make([]chart.Bar, min(len(groups), maxBars))
+	for i, g := range groups[:len(bars)] {
+		bars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text, Apart: g.isApart}
 	}
-	x.Chart.Drawing = chart.Bars(c, x.Chart.AllBars)
-	if len(drawn) > framedBars {
-		x.Chart.Few = chart.Bars(c, x.Chart.AllBars[:framedBars])
-	}
+	x.Chart.Drawing, x.Chart.Groups, x.Chart.Left = chart.Bars(c, bars), len(groups), len(groups)-len(bars)
 }
 
 // drawMap draws a map, or bars where too few areas have a figure for one.

@@ -109,15 +109,10 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 	}
 	slices.SortStableFunc(bars, func(a, b chart.Bar) int { return cmp.Compare(shares[b.Name], shares[a.Name]) })
 	c.Description = describe(l, measure{label: x.sentence}, l.T("%[1]s groups", lang.Count(len(bars))))
-	x.Chart.AllBars = bars
 	drawn := bars[:min(len(bars), maxBars)]
 	x.Chart.Left, x.Chart.Groups = len(bars)-len(drawn), len(bars)
 	x.Chart.Drawing = chart.Bars(c, drawn)
 	x.Chart.Drawing.Class += " " + chart.Phases
-	if len(drawn) > framedBars {
-		x.Chart.Few = chart.Bars(c, drawn[:framedBars])
-		x.Chart.Few.Class = x.Chart.Drawing.Class
-	}
 	x.Chart.Key = l.T("Of the people analysed; the figure is the share in crisis or worse (phases 3 to 5)")
 	return len(bars) > 0
 }

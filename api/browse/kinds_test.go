@@ -31,10 +31,10 @@ func TestDrawKinds(t *testing.T) {
 		for _, row := range x.Data.Rows {
 			names = append(names, row[0].Text)
 		}
-		if x.Chart.AllBars != nil {
+		if x.Chart.Drawing.IsBars() {
 			names = nil
-			for _, bar := range x.Chart.AllBars {
-				names = append(names, bar.Name+" "+bar.Text)
+			for _, bar := range x.Chart.Drawing.Elements {
+				names = append(names, bar.Text+" "+bar.Figure)
 			}
 		}
 		return strings.Join(names, "; ")

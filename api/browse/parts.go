@@ -58,9 +58,7 @@ type figureForm struct {
 type drawnChart struct {
 	Drawing  *chart.Drawing
 	OverTime bool           // a script may draw the lines too
-	Few      *chart.Drawing // in a frame, which has no room for all bars; nil for the same
 	Bars     *chart.Drawing // below a map of the same figures
-	AllBars  []chart.Bar    // that could be drawn
 	Lines    []seriesKey
 	Legend   []chart.Shade
 	Key      string   // what the classes of the legend are of
@@ -72,16 +70,16 @@ type drawnChart struct {
 
 // Framed is the drawing that a frame has room for.
 func (d *drawnChart) Framed() *chart.Drawing {
-	if d.Few != nil && d.Bars == nil {
-		return d.Few
+	if d.Drawing.IsBars() {
+		return d.Drawing.First(framedBars)
 	}
 	return d.Drawing
 }
 
 // FramedLeft is how many bars a frame has no room for.
 func (d *drawnChart) FramedLeft() lang.Count {
-	if d.Framed() == d.Few && d.Few != nil {
-		return lang.Count(d.Groups - framedBars)
+	if d.Drawing.IsBars() {
+		return lang.Count(max(0, d.Groups-framedBars))
 	}
 	return 0
 }

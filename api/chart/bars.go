@@ -56,6 +56,17 @@ func Bars(c *Chart, bars []Bar) *Drawing {
 	return d
 }
 
+// IsBars reports whether a drawing is of bars.
+func (d *Drawing) IsBars() bool { return d != nil && len(d.Elements) > 0 && d.Elements[0].Kind == Row }
+
+// First is a drawing of the first bars, which are as long as they are beside the others.
+func (d *Drawing) First(n int) *Drawing {
+	few := *d
+	few.Elements = d.Elements[:min(n, len(d.Elements))]
+	few.View[3] = float64(len(few.Elements)*BarStep + 4)
+	return &few
+}
+
 // class is how a bar differs from others.
 func (bar *Bar) class(origin float64) string {
 	switch {

@@ -21,9 +21,8 @@ type Card struct {
 	MadeUp        string // that the figures are made up, empty if they are not
 	Title, Second string
 	Chart         *chart.Drawing
-	Bars          []chart.Bar // in place of a chart
-	Tiles         []Tile      // in place of both
-	More          int         // bars that are not among them
+	Tiles         []Tile // in place of a chart
+	More          int    // bars that are not in the chart
 	Legend        []Key
 	Key           string // what the legend is of
 	Notes         string // what is left out, and whose boundaries there are
@@ -124,12 +123,12 @@ func (c *Card) draw(to sink, l *letters) {
 	low -= heightOf(l, facts, c.Facts, 2) + 6
 	c.paragraph(to, l, low, facts, c.Facts, 2)
 	notes := c.Notes
-	bars := c.Bars
-	if len(bars) > 0 {
+	drawing := c.Chart
+	if drawing.IsBars() {
 		most := int((low - 12 - top - heightOf(l, noted, "x", 1)) / inner * barWide / chart.BarStep)
-		if n := min(len(bars), max(1, most)); n < len(bars) || c.More > 0 {
-			notes = strings.TrimSpace(c.Language.T("And %s more.", lang.Count(len(bars)-n+c.More)) + " " + notes)
-			bars = bars[:n]
+		drawing = drawing.First(max(1, most))
+		if more := len(c.Chart.Elements) - len(drawing.Elements) + c.More; more > 0 {
+			notes = strings.TrimSpace(c.Language.T("And %s more.", lang.Count(more)) + " " + notes)
 		}
 	}
 	low -= heightOf(l, noted, notes, 2)
@@ -140,12 +139,10 @@ func (c *Card) draw(to sink, l *letters) {
 	}
 	in := area{margin, top + 8, inner, low - top - 18}
 	switch {
-	case len(bars) > 0:
-		in.draw(to, chart.Bars(&chart.Chart{ID: "p", Language: c.Language}, bars))
 	case len(c.Tiles) > 0:
 		c.tiles(to, l, in)
-	case c.Chart != nil:
-		in.draw(to, c.Chart)
+	case drawing != nil:
+		in.draw(to, drawing)
 	}
 }
 

@@ -54,7 +54,9 @@ func cards() map[string]*Card {
 		"panels":  {Chart: chart.Panels(c, labels, series(12))},
 		"map":     {Chart: world, Legend: keys},
 		"points":  {Chart: points},
-		"bars":    {Bars: []chart.Bar{{Name: "a", Value: 2, Text: "2"}, {Name: hostile, Value: 1, Text: "1"}}},
+		"bars":    {Chart: chart.Bars(&chart.Chart{ID: "p"}, []chart.Bar{
+			{Name: "a", Value: 2, Text: "2"}, {Name: hostile, Value: 1, Text: "1"},
+		})},
 		"tiles":   {Tiles: []Tile{{hostile, "1", "people", hostile}, {Title: "b"}, {Title: "c"}, {Title: "d"}}},
 		"nothing": {},
 	}
@@ -272,5 +274,29 @@ func TestNumbersAreWhole(t *testing.T) {
 	c := &Card{Tiles: []Tile{{Value: "888,8 mil millones"}, {Value: "2"}, {Value: "3"}}}
 	if drawn := c.SVG(); !bytes.Contains(drawn, []byte(">888,8 mil millones<")) {
 		t.Errorf("a tile without its whole value: %s", drawn)
+	}
+}
+
+// TestBarsOfPages: bars have the colours of the drawing on the page: phases those of their legend,
+// and figures around a usual one both sides.
+func TestBarsOfPages(t *testing.T) {
+	t.Parallel()
+	phases := chart.Bars(&chart.Chart{ID: "p"}, []chart.Bar{
+		{Name: "a", Value: 100, Parts: []float64{40, 60}, Texts: []string{"40", "60"}},
+	})
+	phases.Class += " " + chart.Phases
+	around := chart.Bars(&chart.Chart{ID: "p", Around: 100}, []chart.Bar{
+		{Name: "a", Value: 90, Text: "90"}, {Name: "b", Value: 110, Text: "110"},
+	})
+	for _, c := range []struct {
+		drawing *chart.Drawing
+		colours []string
+	}{{phases, []string{"#cdfacd", "#fae61e"}}, {around, []string{"#bf812d", "#35978f"}}} {
+		svg := string((&Card{Title: "x", Chart: c.drawing}).SVG())
+		for _, colour := range c.colours {
+			if !strings.Contains(svg, colour) {
+				t.Errorf("%s: nothing is %s", c.drawing.Class, colour)
+			}
+		}
 	}
 }

@@ -22,10 +22,7 @@ func newCard(p place, share *browse.Share) *picture.Card {
 func (of *view) card(page *browse.Page) *picture.Card {
 	x, c := page.Drawn.Figure, newCard(of.pages.at, page.Share)
 	c.Title, c.Second, c.Facts, c.Chart = x.Title, x.Second, x.About.Rest(c.Language), x.Chart.Drawing
-	if x.Chart.Bars == nil { // there is no map of the same
-		c.Bars, c.More = x.Chart.AllBars, x.Chart.Left
-	}
-	c.Key = x.Chart.Key
+	c.Key, c.More = x.Chart.Key, x.Chart.Left
 	for _, shade := range x.Chart.Legend {
 		c.Legend = append(c.Legend, picture.Key{Class: x.Chart.Drawing.Class + " " + shade.Class, Text: shade.Text})
 	}
