@@ -55,7 +55,8 @@ func rank(e *contract.Endpoint, f *contract.Field) int {
 	case strings.HasPrefix(name, "meta_"), name == "number_pixels", name == "commodity_category", name == "price_flag",
 		name == "price_type", name == "version", name == "appeal_code", name == "appeal_type", name == "global_rank",
 		strings.HasPrefix(name, "provider_"), name == "admin_level", name == "reporting_round",
-		strings.HasPrefix(name, "org_type_"), f.Type == contract.URI:
+		strings.HasPrefix(name, "org_type_"), f.Type == contract.URI,
+		strings.HasSuffix(name, "_catalog_id"), strings.HasSuffix(name, "_catalog_stub"):
 		return detail
 	case figure != nil && figure.Use != contract.Label:
 		return amount
