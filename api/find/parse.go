@@ -2,6 +2,7 @@ package find
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -258,6 +259,7 @@ func (x *Index) respellings(q *question, words, written []string) [][]string {
 		}
 	}
 	slices.Sort(units)
+	people := slices.Sorted(maps.Keys(x.people))
 	all := [][]string{words}
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
@@ -269,7 +271,10 @@ func (x *Index) respellings(q *question, words, written []string) [][]string {
 		near := func(known []string, oneIn int) []string { return nearest.All(word, withFirst(word, known), n/oneIn) }
 		var more [][]string
 		for _, meant := range slices.Concat(near(units, oneInPlaces), near(vocabularies().words, oneInWords),
-			near(x.countryWords, oneInPlaces)) {
+			near(x.countryWords, oneInPlaces), near(people, oneInPlaces)) {
+			if n < leastEmpty && vocabularies().asides[meant] != "" {
+				continue
+			}
 			for _, before := range all[:min(len(all), mostRespelled)] {
 				more = append(more, slices.Concat(before[:i], []string{meant}, before[i+1:]))
 			}
@@ -313,16 +318,18 @@ func respelled(words, written, other []string) []string {
 
 // isAlike reports whether questions are the same, but for the countries that they name.
 func (q *question) isAlike(other *question) bool {
-	return q.country() != none && other.country() != none && q.country() != other.country() &&
-		q.places[0].unit == none && other.places[0].unit == none &&
+	isOfCountry := func(q *question) bool { return q.country() != none && q.places[0].unit == none }
+	return isOfCountry(q) && isOfCountry(other) && q.country() != other.country() &&
 		slices.Equal(q.figures, other.figures) && slices.Equal(q.asked, other.asked)
 }
 
-// The length from which a word is corrected, in how many letters one may be wrong, and how many
-// spellings of the words before are tried with those of the next. Other words than names of places
-// are near to many that mean something else: "training" to "tracking".
+// The length from which a word is corrected, and that from which it may be one that asks for
+// nothing, to which short words of others are near; in how many letters one may be wrong, and how
+// many spellings of the words before are tried with those of the next. Other words than names of
+// places are near to many that mean something else: "training" to "tracking".
 const (
 	leastCorrected = 5
+	leastEmpty     = 6
 	oneInPlaces    = 4
 	oneInWords     = 5
 	mostRespelled  = 4

@@ -93,9 +93,12 @@ func (x *parser) addPlaces() {
 			})
 		})
 	}
-	named = slices.DeleteFunc(named, func(p *part) bool { // "Haitians displaced in Haiti"
-		p.used = p.people && !q.hasPair() && slices.ContainsFunc(named, func(other *part) bool {
-			return other != p && slices.Equal(x.placesOf(other), x.placesOf(p))
+	named = slices.DeleteFunc(named, func(p *part) bool { // "Haitians displaced in Haiti", "Congo (DRC)"
+		p.used = slices.ContainsFunc(named, func(other *part) bool {
+			all, some := x.placesOf(p), x.placesOf(other)
+			isSame := slices.Equal(all, some) && p.people && !q.hasPair()
+			isWithin := len(some) == 1 && len(all) > 1 && slices.Contains(all, some[0])
+			return other != p && !isJoined && (isSame || isWithin)
 		})
 		return p.used
 	})

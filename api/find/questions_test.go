@@ -237,7 +237,8 @@ func TestCorrected(t *testing.T) {
 		"risk somala": "risk somalia", "refuges in pakistan": "refugee in pakistan",
 		"risk afghanistaan": "risk afghanistan", "fatalites ukrain": "fatalities ukraine",
 		"refugees in pakistna": "refugees in pakistan", "returnd refugees burundi": "returned refugees burundi",
-		"risk ukrayine": "risk ukraine", "training sudan": "", "nigera, sudan risk": "",
+		"risk ukrayine": "risk ukraine", "training sudan": "", "syrain refugees": "syrian refugees",
+		"who donate to sudan, gives": "", "nigera, sudan risk": "",
 	} {
 		words, written := splitWords(text)
 		a := new(Answer)
