@@ -454,14 +454,28 @@ func (o *origins) add(row int, file string, line int) {
 	o.next = line + 1
 }
 
-// of is the file and line of a row.
-func (o *origins) of(row uint32) string {
+// runOf is the run that a row is in. Rows of tables that are made of others are in none.
+func (o *origins) runOf(row uint32) (run originRun, ok bool) {
 	i := sort.Search(len(o.runs), func(i int) bool { return o.runs[i].row > row }) - 1
 	if i < 0 {
+		return run, false
+	}
+	return o.runs[i], true
+}
+
+// fileOf is the position of a row's file.
+func (o *origins) fileOf(row uint32) uint32 {
+	run, _ := o.runOf(row)
+	return run.file
+}
+
+// of is the file and line of a row.
+func (o *origins) of(row uint32) string {
+	run, ok := o.runOf(row)
+	if !ok {
 		return "a row"
 	}
-	r := o.runs[i]
-	return fmt.Sprintf("%s:%d", o.files[r.file], r.line+row-r.row)
+	return fmt.Sprintf("%s:%d", o.files[run.file], run.line+row-run.row)
 }
 
 // classes number the values of one or more columns, so that rows are compared and sorted by small

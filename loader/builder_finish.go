@@ -186,6 +186,9 @@ func (b *tableBuilder) countDuplicate(row, other uint32, found *duplicateRows) {
 	columns := b.differences(row, other)
 	if len(columns) == 0 {
 		found.Identical++
+		if found.Same == "" && b.from.fileOf(row) != b.from.fileOf(other) {
+			found.Same = b.from.of(row) + " and " + b.from.of(other)
+		}
 		return
 	}
 	found.Different++

@@ -316,7 +316,7 @@ func TestDuplicatesListTheirKeys(t *testing.T) {
 		a.from.add(i, "idps/"+name+".csv", 7)
 	}
 	data, found := a.finish(false)
-	if got, want := fmt.Sprint(found), "{0 1 [idps/old.csv:7 and idps/new.csv:7, which has priority, differ in name: "+
+	if got, want := fmt.Sprint(found), "{0  1 [idps/old.csv:7 and idps/new.csv:7, which has priority, differ in name: "+
 		`code="A,1" n=null day=2024-01-01]}`; got != want {
 		t.Errorf("duplicate rows are %s, want %s", got, want)
 	}

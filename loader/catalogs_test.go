@@ -188,8 +188,8 @@ func printReport(r *Report) []string {
 	}
 	for _, table := range r.Tables {
 		if d := table.Duplicates; d.Identical+d.Different > 0 {
-			out = append(out, fmt.Sprintf("%s doubles: %d identical, %d different", table.Table, d.Identical,
-				d.Different))
+			out = append(out, strings.TrimSuffix(fmt.Sprintf("%s doubles: %d identical, %d different: %s", table.Table,
+				d.Identical, d.Different, d.Same), ": "))
 		}
 	}
 	for _, f := range r.Refused {

@@ -86,7 +86,7 @@ func (r *csvReader) readHeader(wanted, optional []string) error {
 		if name == "" {
 			continue // a column without a name cannot be asked for
 		}
-		if _, twice := r.at[name]; twice {
+		if slices.ContainsFunc(r.header[:i], func(other string) bool { return strings.EqualFold(other, name) }) {
 			return fmt.Errorf("%s: duplicate column %q in the header", r.name, name)
 		}
 		r.at[name] = i

@@ -290,6 +290,11 @@ func (r *Report) Losses() (lines []string) {
 			lines = append(lines, fmt.Sprintf("duplicate rows: %s: %s with other values than the one kept, first: %s",
 				t.Table, countOf(d.Different, "row"), d.Examples[0]))
 		}
+		if d := t.Duplicates; d.Identical > 0 && d.Same != "" {
+			lines = append(lines, fmt.Sprintf("note: duplicate rows: %s: %s equal to the one kept, first: %s; "+
+				"one of two files may be an older copy, with rows that its source has withdrawn",
+				t.Table, countOf(d.Identical, "row"), d.Same))
+		}
 	}
 	for _, f := range r.Resources {
 		for _, fault := range f.Faults {
@@ -300,7 +305,7 @@ func (r *Report) Losses() (lines []string) {
 				lines = append(lines, fmt.Sprintf("dropped: %d × %s, first: %s", e.Count, why, e.First[0]))
 			}
 		}
-		for _, why := range []reason{unknownListed, mpiMismatch} {
+		for _, why := range []reason{unknownListed, mpiMismatch, shareMismatch} {
 			isStale := func(s Stale) bool { return s.Role == f.Role } // its old rows are served
 			if e := f.Oddities[string(why)]; e != nil && !slices.ContainsFunc(r.Stale, isStale) {
 				lines = append(lines, fmt.Sprintf("note: kept: %d × %s, first: %s", e.Count, why, e.First[0]))

@@ -153,7 +153,8 @@ type TableReport struct {
 
 // duplicateRows counts the rows that were replaced by another one with the same key.
 type duplicateRows struct {
-	Identical int      `json:"identical"` // equal in every column
+	Identical int      `json:"identical"`      // equal in every column
+	Same      string   `json:"same,omitempty"` // where the first of these are, if they are in two files
 	Different int      `json:"different"`
 	Examples  []string `json:"examples,omitempty"` // of the first different ones: where they are, and their key
 }
@@ -317,13 +318,16 @@ const (
 	periodTooLong   reason = "period_too_long"
 	agesReversed    reason = "ages_out_of_order"
 	agesDiffer      reason = "ages_contradict_range"
+	totalNotAll     reason = "total_is_not_all"
 
 	// Of rows that are kept.
-	noErrorWord  reason = "error_says_none"      // the column error has a word such as nan or false
-	aboveLevel   reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
-	otherParent  reason = "admin1_is_not_parent" // of the unit of level 2
-	unknownCode  reason = "unknown_code"
-	duplicateRow reason = "different_duplicate" // kept only in dumps
+	mpiMismatch   reason = "mpi_is_not_headcount_times_intensity"
+	shareMismatch reason = "funding_pct_is_not_the_share"
+	noErrorWord   reason = "error_says_none"      // the column error has a word such as nan or false
+	aboveLevel    reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
+	otherParent   reason = "admin1_is_not_parent" // of the unit of level 2
+	unknownCode   reason = "unknown_code"
+	duplicateRow  reason = "different_duplicate" // kept only in dumps
 )
 
 // rowFault is a row that cannot be used; the rows around it can.

@@ -144,31 +144,25 @@ func countStrangers(returned bool) step {
 	}}
 }
 
-// checkPovertyIndex reports rows whose poverty index is not the product of its two factors. It
-// keeps them.
-func checkPovertyIndex() step {
+// checkComputed reports rows in which a number is not what it is computed from two others. It keeps
+// them.
+func checkComputed(
+	why reason, tolerance float64, name, first, second string, compute func(a, b float64) float64,
+) step {
 	return step{bind: func(f *sourceReader) rowStep {
-		mpi, headcount := f.rows.column("mpi"), f.rows.column("headcount_ratio")
-		intensity := f.rows.column("intensity_of_deprivation")
+		of, a, b := f.rows.column(name), f.rows.column(first), f.rows.column(second)
 		return func() *rowFault {
 			row := f.rows.rows
-			if mpi.isNull(row) || headcount.isNull(row) || intensity.isNull(row) {
+			if of.isNull(row) || a.isNull(row) || b.isNull(row) || b.float(row) == 0 {
 				return nil
 			}
-			gap := headcount.float(row)*intensity.float(row)/10_000 - mpi.float(row) // both factors are in percent
-			if math.Abs(gap) >= mpiTolerance {
-				f.odd(mpiMismatch, fmt.Sprintf("off by %.6f", gap))
+			if gap := compute(a.float(row), b.float(row)) - of.float(row); math.Abs(gap) >= tolerance {
+				f.odd(why, fmt.Sprintf("off by %.6f", gap))
 			}
 			return nil
 		}
 	}}
 }
-
-// mpiMismatch is reported; the row is kept.
-const mpiMismatch reason = "mpi_is_not_headcount_times_intensity"
-
-// mpiTolerance is how far an index may be from the product of its factors.
-const mpiTolerance = 0.0001
 
 // float is the Decimal at position i, which is not null.
 func (v *vector) float(i int) float64 {
@@ -247,6 +241,8 @@ func wrongAges(text string, least, most int64) (why reason, detail string) {
 	switch {
 	case dateAsAge.MatchString(text):
 		return ageIsDate, fmt.Sprintf("age_range: %q, expected a form such as 5-9, 80+ or all", clip(text, 120))
+	case text != "all" && totalName.MatchString(text):
+		return totalNotAll, fmt.Sprintf("age_range: %q, want all", clip(text, 120))
 	case n == 2 && from > to, least != snapshot.NullInt && most != snapshot.NullInt && least > most:
 		return agesReversed, said
 	case least != snapshot.NullInt && least != from, most != snapshot.NullInt && most != to:

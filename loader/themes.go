@@ -162,7 +162,12 @@ func readGroupOf(l *schema.List, name string) step {
 }
 
 // ownChecks are the checks of tables that have some.
-var ownChecks = map[string][]step{"poverty_rate": {checkPovertyIndex()}}
+var ownChecks = map[string][]step{
+	"poverty_rate": {checkComputed(mpiMismatch, 0.0001, "mpi", "headcount_ratio", "intensity_of_deprivation",
+		func(headcount, intensity float64) float64 { return headcount * intensity / 10_000 })}, // both are in percent
+	"funding": {checkComputed(shareMismatch, 1, "funding_pct", "funding_usd", "requirements_usd",
+		func(got, asked float64) float64 { return 100 * got / asked })},
+}
 
 // ownViews say what is not usual in the dumps of tables.
 var ownViews = map[string]view{

@@ -22,7 +22,7 @@ var affected = []*List{
 			group("sector", text("sector_code", 32), text("sector_name", 512).orNull()),
 			text("category", 128),
 			choice("population_status", enum("population_status", "AFF", "INN", "TGT", "REA", "all")),
-			integer("population").nonNegative().amount("people"),
+			integer("population").people().amount("people"),
 			period, resource),
 		Record: names(geo, []string{resourceID, "sector_code", "category", "population_status", "population"}, dates,
 			[]string{"sector_name"}),
@@ -43,7 +43,7 @@ var affected = []*List{
 		Columns: columns(
 			place2,
 			integer("reporting_round").nonNegative().label(), text("assessment_type", 0), text("operation", 0),
-			integer("population").nonNegative().amount("people"),
+			integer("population").people().amount("people"),
 			period, resource),
 		Order: names([]string{
 			"admin2_ref", "assessment_type", "reporting_round", "operation", "population", PeriodStart, PeriodEnd,
@@ -79,7 +79,7 @@ var geography = []*List{
 		Summary: "Population by gender and age",
 		Columns: columns(
 			place2,
-			choice("gender", genders), integer("population").nonNegative().amount("people"),
+			choice("gender", genders), integer("population").people().amount("people"),
 			ages, period, resource),
 		Record:     names(geo, []string{resourceID, "gender", "age_range", "min_age", "max_age", "population"}, dates),
 		Filters:    []Filter{is("gender").atMost(3), like("age_range"), between("population")},

@@ -68,7 +68,7 @@ var (
 		group("asylum", integer("asylum_location_ref").hidden(), text("asylum_location_code", 128),
 			text("asylum_location_name", 512), flag("asylum_has_hrp").hidden(), flag("asylum_in_gho").hidden()),
 		choice("population_group", populationGroups), choice("gender", genders),
-		integer("population").nonNegative().amount("people"), ages, period, resource)
+		integer("population").people().amount("people"), ages, period, resource)
 )
 
 // UnitColumns are the columns of a place down to level 2.

@@ -13,7 +13,7 @@ var climate = []*List{
 			choice("version", enum("version", "final", "forecast", "preliminary")).orNull(),
 			decimal("rainfall").nonNegative().in("mm").averaged(rain),
 			decimal("rainfall_long_term_average").nonNegative().in("mm").averaged(rain),
-			decimal("rainfall_anomaly_pct").in("%").neither("a percentage"),
+			decimal("rainfall_anomaly_pct").atLeast(-100).in("%").neither("a percentage"),
 			integer("number_pixels").orNull().atLeast(1).neither("the size of a unit on a raster"),
 			period, resource),
 		Record: names(geo, []string{

@@ -117,6 +117,9 @@ func (c Column) between(a, b float64) Column { c.Bounds = &Bounds{a, b}; return 
 // nonNegative bounds a count or a price.
 func (c Column) nonNegative() Column { return c.atLeast(0) }
 
+// people bounds a number of people. More are a code for no value, or digits that ran together.
+func (c Column) people() Column { return c.between(0, 10_000_000_000) }
+
 func (c Column) atLeast(least float64) Column { return c.between(least, math.MaxFloat64) }
 
 // Amounts may be added up, noun says of what. Averaged numbers may be averaged, but not added up,

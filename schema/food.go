@@ -10,7 +10,7 @@ var food = []*List{
 			choice("classification_phase", enum("classification_phase", "1", "2", "3", "4", "5", "3+", "all")),
 			choice("classification_type",
 				enum("classification_type", "current", "first projection", "second projection")),
-			integer("population_in_phase").nonNegative().amount("people"),
+			integer("population_in_phase").people().amount("people"),
 			decimal("population_fraction_in_phase").between(0, 1).neither("a fraction"),
 			period, resource),
 		Filters: []Filter{is("classification_phase"), is("classification_type")},
@@ -62,7 +62,7 @@ var food = []*List{
 		Note:    "Rows stand at level 0 or 1; admin_level=2 finds nothing.",
 		Columns: columns(
 			place1,
-			decimal("mpi").neither("an index"),
+			decimal("mpi").between(0, 1).neither("an index"),
 			decimal("headcount_ratio").between(0, 100).in("%").neither("a percentage"),
 			decimal("intensity_of_deprivation").orNull().between(0, 100).in("%").neither("a percentage"),
 			decimal("vulnerable_to_poverty").between(0, 100).in("%").neither("a percentage"),
