@@ -404,9 +404,9 @@ func (v *vector) fault(csv *csvReader, why reason, header string, cell []byte) *
 	case why == tooLong:
 		f.detail += fmt.Sprintf(", %d characters, want at most %d", utf8.RuneCount(cell), v.maxLen)
 	case why == outOfBounds && v.limits.Most == math.MaxFloat64:
-		f.detail += fmt.Sprintf(", want %v or more", v.limits.Least)
+		f.detail += fmt.Sprintf(", want %.12g or more", v.limits.Least)
 	case why == outOfBounds:
-		f.detail += fmt.Sprintf(", want %v to %v", v.limits.Least, v.limits.Most)
+		f.detail += fmt.Sprintf(", want %.12g to %.12g", v.limits.Least, v.limits.Most)
 	}
 	return f
 }

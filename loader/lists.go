@@ -244,6 +244,9 @@ func (l *unitReader) readRow() *rowFault {
 		utf8.RuneCountInString(u.name) > maxPlaceName:
 		return l.csv.fault(tooLong, quoted(l.csv.raw))
 	}
+	if name := l.cell(3); len(name) == 0 || isEmptyWord(name) {
+		l.report.odd(l.csv.cellFault(emptyAsWord, unitHeaders[3], name))
+	}
 	u.level, u.start = int(level), start
 	u.fault = l.csv.fault(unknownParent, fmt.Sprintf("%s, parent %s", clip(u.code, 100), clip(u.parent, 100)))
 	l.units.listed = append(l.units.listed, u)

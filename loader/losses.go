@@ -290,7 +290,7 @@ func (r *Report) Losses() (lines []string) {
 			lines = append(lines, fmt.Sprintf("duplicate rows: %s: %s with other values than the one kept, first: %s",
 				t.Table, countOf(d.Different, "row"), d.Examples[0]))
 		}
-		if d := t.Duplicates; d.Identical > 0 && d.Same != "" {
+		if d := t.Duplicates; d.Same != "" && 100*d.Identical > t.Rows { // files may overlap at their edges
 			lines = append(lines, fmt.Sprintf("note: duplicate rows: %s: %s equal to the one kept, first: %s; "+
 				"one of two files may be an older copy, with rows that its source has withdrawn",
 				t.Table, countOf(d.Identical, "row"), d.Same))
@@ -305,7 +305,7 @@ func (r *Report) Losses() (lines []string) {
 				lines = append(lines, fmt.Sprintf("dropped: %d × %s, first: %s", e.Count, why, e.First[0]))
 			}
 		}
-		for _, why := range []reason{unknownListed, mpiMismatch, shareMismatch} {
+		for _, why := range []reason{unknownListed, emptyAsWord, mpiMismatch, shareMismatch} {
 			isStale := func(s Stale) bool { return s.Role == f.Role } // its old rows are served
 			if e := f.Oddities[string(why)]; e != nil && !slices.ContainsFunc(r.Stale, isStale) {
 				lines = append(lines, fmt.Sprintf("note: kept: %d × %s, first: %s", e.Count, why, e.First[0]))

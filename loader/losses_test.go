@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"hdqs/internal/testkit"
@@ -59,6 +60,30 @@ func TestLostValues(t *testing.T) {
 			if kept != strings.Contains(said, "stale since") || kept && !strings.Contains(said, c.want) {
 				t.Errorf("%s, %q to %q, shrink %q: %s", c.path, c.from, c.to, shrink, said)
 			}
+		}
+	}
+}
+
+// TestEqualRowsOfFiles checks that a load says when a file repeats another one, and not when two
+// files overlap at their edges, or a file repeats its own rows.
+func TestEqualRowsOfFiles(t *testing.T) {
+	t.Parallel()
+	const said = "note: duplicate rows: idps: 150 rows equal to the one kept, first: idps/a.csv:2 and idps/b.csv:2; "
+	whole := idpsOf(map[string]int{"AFG AF0101 2": 150})
+	lines := strings.SplitAfter(string(whole.Data), "\n")
+	for name, c := range map[string]struct {
+		other string
+		want  bool
+	}{
+		"copy":    {string(whole.Data), true},
+		"edge":    {lines[0] + lines[1], false},
+		"own row": {lines[0] + strings.Repeat(strings.Replace(lines[1], "2025-01-01", "2024-12-01", 1), 9), false},
+	} {
+		files := smallCatalog(t)
+		files["idps/a.csv"], files["idps/b.csv"] = whole, &fstest.MapFile{Data: []byte(c.other)}
+		lines := strings.Join(build(t, openStore(t), files, someDay).Losses(), "\n")
+		if got := strings.Contains(lines, said); got != c.want || got != strings.Contains(lines, "duplicate rows") {
+			t.Errorf("%s: %s", name, lines)
 		}
 	}
 }
