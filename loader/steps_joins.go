@@ -75,12 +75,8 @@ type listJoin struct {
 }
 
 func (l listJoin) step() step {
-	s := step{wanted: l.key, joins: l.role}
-	headers := l.key
-	if l.own {
-		s.optional = l.columns
-		headers = slices.Concat(l.key, l.columns)
-	}
+	s := step{wanted: l.key, joins: l.role, optional: l.columns}
+	headers := slices.Concat(l.key, l.columns)
 	s.bind = func(f *sourceReader) rowStep {
 		list, k := f.refs.joins[l.role], f.newKey(f.rows.group(l.role), headers...)
 		keyCells, columns := k.vectors(l.key, 0), k.vectors(l.columns, len(l.key))
@@ -94,11 +90,8 @@ func (l listJoin) step() step {
 				key = keyOf(key, k.cell(i))
 			}
 			if row, ok := list.find(key); ok {
-				if l.own {
-					wrong := list.nameElsewhere(l.from[0], row, l.columns[0], k.cell(len(l.key)))
-					if wrong != "" {
-						return f.file.csv.fault(otherName, wrong)
-					}
+				if wrong := list.nameElsewhere(l.from[0], row, l.columns[0], k.cell(len(l.key))); wrong != "" {
+					return f.file.csv.fault(otherName, wrong)
 				}
 				for i, c := range columns {
 					c.to.copyFrom(list.rows.column(l.from[i]), row)

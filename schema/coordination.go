@@ -77,7 +77,7 @@ var coordination = []*List{
 			decimal("vulnerability_risk").between(0, 10).neither("an index"),
 			decimal("coping_capacity_risk").between(0, 10).neither("an index"),
 			decimal("meta_missing_indicators_pct").orNull().between(0, 100).neither("a fraction"),
-			decimal("meta_avg_recentness_years").orNull().nonNegative().in("years").neither("an age of data"),
+			decimal("meta_avg_recentness_years").orNull().in("years").neither("an age of data"),
 			period, resource),
 		Record: []string{
 			"risk_class", "global_rank", "overall_risk", "hazard_exposure_risk", "vulnerability_risk",
