@@ -86,38 +86,30 @@ func (x *parser) addPlaces() {
 			p.side = named[i-1].side
 		}
 	}
-	if len(named) > 1 { // "Niger, Nigeria": the first may be a state of the second
-		named = slices.DeleteFunc(named, func(p *part) bool {
-			return slices.ContainsFunc(named, func(other *part) bool {
-				return other != p && x.unitsOf(p, x.placesOf(other)) != nil
-			})
+	all := slices.Clone(named)
+	named = slices.DeleteFunc(named, func(p *part) bool {
+		return slices.ContainsFunc(all, func(other *part) bool {
+			of, those := x.placesOf(p), x.placesOf(other)
+			isLess := p.people && !other.people || p.people == other.people && p.from > other.from
+			isSame := isLess && !q.hasPair() && slices.Equal(of, those)                 // "Haitians in Haiti"
+			isWithin := len(those) == 1 && len(of) > 1 && slices.Contains(of, those[0]) // "Congo (DRC)"
+			p.used = other != p && !isJoined && (isSame || isWithin)
+			return p.used || other != p && x.unitsOf(p, those) != nil // "Niger, Nigeria": a state of the second
 		})
-	}
-	named = slices.DeleteFunc(named, func(p *part) bool { // "Haitians displaced in Haiti", "Congo (DRC)"
-		p.used = slices.ContainsFunc(named, func(other *part) bool {
-			all, some := x.placesOf(p), x.placesOf(other)
-			isSame := slices.Equal(all, some) && p.people && !q.hasPair()
-			isWithin := len(some) == 1 && len(all) > 1 && slices.Contains(all, some[0])
-			return other != p && !isJoined && (isSame || isWithin)
-		})
-		return p.used
 	})
 	places := []place{{none, none, none}}
 	switch {
 	case q.hasPair() && len(named) > 0:
 		places = x.movement(named)
-	case len(named) == 1:
-		q.isOneSided = isOneSided(q, named[0])
-		places = x.use(named[0])
 	case len(named) > 1 && (isJoined || x.isRun(named)) &&
 		!slices.ContainsFunc(named, func(p *part) bool { return p.side == fromSide }):
 		places = x.compare(named)
-	case len(named) > 1: // "US funding for Ukraine": the last in which something is
+	case len(named) > 0: // "US funding for Ukraine": the last in which something is
 		at := len(named) - 1
 		for at > 0 && named[at].isOrigin() {
 			at--
 		}
-		places = x.use(named[at])
+		places, q.isOneSided = x.use(named[at]), isOneSided(q, named[at])
 	}
 	q.places = places
 	for _, p := range named {
