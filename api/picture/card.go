@@ -125,16 +125,19 @@ func (c *Card) draw(to sink, l *letters) {
 	notes := c.Notes
 	drawing := c.Chart
 	if drawing.IsBars() {
-		most := int((low - 12 - top - heightOf(l, noted, "x", 1)) / inner * barWide / chart.BarStep)
-		drawing = drawing.First(max(1, most))
+		with := func(more int) string {
+			return strings.TrimSpace(c.Language.T("And %s more.", lang.Count(more)) + " " + c.Notes)
+		}
+		below := heightOf(l, noted, with(len(c.Chart.Elements)+c.More), 2) + legendRow*c.legendRows(l)
+		drawing = drawing.First(max(1, int((low-12-top-below)/inner*barWide/chart.BarStep)))
 		if more := len(c.Chart.Elements) - len(drawing.Elements) + c.More; more > 0 {
-			notes = strings.TrimSpace(c.Language.T("And %s more.", lang.Count(more)) + " " + notes)
+			notes = with(more)
 		}
 	}
 	low -= heightOf(l, noted, notes, 2)
 	c.paragraph(to, l, low, noted, notes, 2)
 	if len(c.Legend) > 0 {
-		low -= 30 * c.legendRows(l)
+		low -= legendRow * c.legendRows(l)
 		c.legend(to, l, low)
 	}
 	in := area{margin, top + 8, inner, low - top - 18}
@@ -145,6 +148,9 @@ func (c *Card) draw(to sink, l *letters) {
 		in.draw(to, drawing)
 	}
 }
+
+// legendRow is the height of a row of keys.
+const legendRow = 30
 
 // legendRows is in how many rows the keys are.
 func (c *Card) legendRows(l *letters) float64 {
@@ -177,7 +183,7 @@ func (c *Card) legend(to sink, l *letters, above float64) {
 		to.text(point{margin, above + 19}, bold, c.Key)
 	}
 	c.eachKey(l, func(k *Key, x float64, row int) {
-		top := above + 30*float64(row)
+		top := above + legendRow*float64(row)
 		s := styleOf("path map " + k.Class)
 		shape := matrix{scale: 1}.rectangle(x, top+4, 30, 18)
 		if k.Line {

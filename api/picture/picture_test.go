@@ -54,7 +54,7 @@ func cards() map[string]*Card {
 		"panels":  {Chart: chart.Panels(c, labels, series(12))},
 		"map":     {Chart: world, Legend: keys},
 		"points":  {Chart: points},
-		"bars":    {Chart: chart.Bars(&chart.Chart{ID: "p"}, []chart.Bar{
+		"bars": {Chart: chart.Bars(&chart.Chart{ID: "p"}, []chart.Bar{
 			{Name: "a", Value: 2, Text: "2"}, {Name: hostile, Value: 1, Text: "1"},
 		})},
 		"tiles":   {Tiles: []Tile{{hostile, "1", "people", hostile}, {Title: "b"}, {Title: "c"}, {Title: "d"}}},
@@ -298,5 +298,24 @@ func TestBarsOfPages(t *testing.T) {
 				t.Errorf("%s: nothing is %s", c.drawing.Class, colour)
 			}
 		}
+	}
+}
+
+// TestBarsAboveLegend: a picture has as many bars as there is room for above its legend.
+func TestBarsAboveLegend(t *testing.T) {
+	t.Parallel()
+	var bars []chart.Bar
+	for range 30 {
+		bars = append(bars, chart.Bar{Name: "place", Value: 1, Text: "1"})
+	}
+	count := func(legend int) int {
+		c := &Card{Title: "x", Chart: chart.Bars(&chart.Chart{ID: "p"}, bars), More: 5}
+		for range legend {
+			c.Legend = append(c.Legend, Key{Class: "m1", Text: "none or minimal (phase 1)"})
+		}
+		return strings.Count(string(c.SVG()), ">place<")
+	}
+	if all, some, few := count(0), count(1), count(5); all < 8 || some >= all || few >= some {
+		t.Errorf("%d bars without a legend, %d above one row, %d above two", all, some, few)
 	}
 }

@@ -45,7 +45,10 @@ func cardOfCountry(p place, page *country.Page, share *browse.Share) *picture.Ca
 	c := newCard(p, share)
 	for i := range page.Tiles {
 		t := &page.Tiles[i]
-		about := []string{t.Period, t.Coverage, t.Mark, t.Provider}
+		if t.Mark != "" {
+			continue // a part has no place among whole figures
+		}
+		about := []string{t.Period, t.Age, t.Coverage, t.Provider}
 		about = slices.DeleteFunc(about, func(text string) bool { return text == "" })
 		c.Tiles = append(c.Tiles, picture.Tile{
 			Title: p.T(t.Title), Value: t.Value, Unit: p.T(t.Unit), About: p.List(about),
