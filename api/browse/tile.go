@@ -100,7 +100,10 @@ func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records 
 		}
 		end, updated = max(end, r.Value("period_end")), max(updated, r.Value("updated"))
 		sources[r.Value("provider")] = true
-		if r.Value("complete") == "false" {
+		switch isPart := r.Value("complete") == "false"; {
+		case isPart && h.LeastOthers > 0:
+			t.Note = l.T("Refugees in a few countries of asylum only.")
+		case isPart:
 			t.Note = l.T("Preliminary: months are missing, or not finished.")
 		}
 		parts[PartOf(l, h, r)] = true

@@ -73,13 +73,29 @@ func (l *Language) Rounded(text string) string {
 	v = math.Abs(v)
 	for _, s := range Scales {
 		if v >= s.Size-s.Size/2e4 { // which one decimal rounds up to it
-			return sign + l.T(s.Text, l.oneDecimal(v/s.Size))
+			tenths := int(math.Round(v / s.Size * 10))
+			return sign + l.T(s.Text, decimal{tenths, l.oneDecimal(v / s.Size)})
 		}
 	}
 	if v >= 1000 {
 		return sign + Count(math.Round(v)).String()
 	}
 	return sign + l.oneDecimal(v)
+}
+
+// decimal is a number with one digit after the point, or none where that is 0.
+type decimal struct {
+	tenths int
+	text   string
+}
+
+// String implements fmt.Stringer.
+func (d decimal) String() string { return d.text }
+
+// PluralForm implements plural.Interface.
+func (d decimal) PluralForm(t language.Tag, _ int) (form plural.Form, n int) {
+	digit := d.tenths % 10
+	return plural.Cardinal.MatchPlural(t, d.tenths/10, min(digit, 1), min(digit, 1), digit, digit), d.tenths / 10
 }
 
 // oneDecimal rounds half away from zero, as figures are rounded.

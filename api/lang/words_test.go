@@ -56,3 +56,20 @@ func TestAge(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundedPlural: one million is singular in the languages that say so.
+func TestRoundedPlural(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string][]string{
+		"en": {"1 million", "1.5 million", "2 million", "1 billion"},
+		"fr": {"1 million", "1,5 million", "2 millions", "1 milliard"},
+		"es": {"1 millón", "1,5 millones", "2 millones", "1 mil millones"},
+		"ar": {"1 مليون", "1.5 مليون", "2 مليون", "1 مليار"},
+	} {
+		for i, text := range []string{"1000000", "1500000", "2000000", "999999999"} {
+			if got := named(t, code).Rounded(text); got != want[i] {
+				t.Errorf("%s: %s is %q, want %q", code, text, got, want[i])
+			}
+		}
+	}
+}
