@@ -24,8 +24,9 @@ import (
 // Kept are the headline figures of a publication of a snapshot, and what earlier publications of
 // the channel had where that differs. The file is lines, compressed by zstd: one about the
 // publication, one about each figure, then for each place one of each figure, with the code and
-// the figure's name before it. At full scale it has 86,000 bytes, of which 19,000 are lines over
+// the figure's name before it. At full scale it has 95,000 bytes, of which 19,000 are lines over
 // time. Names of sources are in the list of resources, which a replica has: they would take 11,000.
+// The best compression takes a tenth off, and five times the CPU.
 type Kept struct {
 	Format   int       `json:"format"`
 	Snapshot string    `json:"snapshot"`
