@@ -71,11 +71,11 @@ func readerOf(s *list.Lists, v *state.Served, codes ...string) *headlineReader {
 type figure struct {
 	*headlineReader
 	*contract.Headline
-	list    *contract.Endpoint   // in the contract's names
-	filters *contract.Question   // those of the declaration
-	base    *contract.Question   // what chooses the rows, but for places
-	months  map[string]time.Time // of YearApart, by place: the newest one
-	future  map[string]bool      // places with rows that start after the snapshot's day, which are left out
+	list    *contract.Endpoint     // in the contract's names
+	filters *contract.Question     // those of the declaration
+	base    *contract.Question     // what chooses the rows, but for places
+	byMonth map[time.Time][]string // of YearApart that is computed: places by their newest month
+	future  map[string]bool        // places with rows that start after the snapshot's day, which are left out
 
 	hasFuture bool // some place of the list has such rows
 
@@ -113,7 +113,7 @@ func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error)
 // the snapshot has kept it, or else computed.
 func newFigure(c *headlineReader, h *contract.Headline) (*figure, error) {
 	f := &figure{
-		headlineReader: c, Headline: h, list: h.List(contract.ContractNames), months: map[string]time.Time{},
+		headlineReader: c, Headline: h, list: h.List(contract.ContractNames),
 		future: map[string]bool{}, of: map[string]*headline{},
 	}
 	f.filters = h.Question(contract.ContractNames)
@@ -231,11 +231,12 @@ func (f *figure) requests(place string) (requests []*contract.Question) {
 	if f.Newest != contract.NewestMonths && !f.future[place] && (len(f.future) == 0 || !f.isOfWholeList()) {
 		rows.Drop(contract.EndParam).Add(f.given)
 	}
-	month, has := f.months[place]
+	h := f.of[place]
 	switch {
-	case f.Newest == contract.YearApart && !has:
+	case f.Newest == contract.YearApart && h == nil:
 		return []*contract.Question{f.request(rows, nil, "count", "max:"+contract.PeriodStart)}
 	case f.Newest == contract.YearApart:
+		month, _ := time.Parse("2006-01", h.Month)
 		for years := range 2 {
 			of := month.AddDate(-years, 0, 0)
 			by := append(f.MatchedBy(), monthPart)
@@ -287,30 +288,23 @@ func (f *figure) readRows() error {
 		f.base = f.between(f.base, last.AddDate(0, 1-monthsOfYear, 0), last)
 	case contract.YearApart:
 		rows, err := f.ask(f.in(f.base, f.codes...), []string{f.Place}, newestStart)
+		f.byMonth = map[time.Time][]string{}
 		for i := 0; err == nil && i < rows.len(); i++ {
-			f.months[rows.at(i, 0).Text] = monthOf(rows.at(i, 1))
+			month := monthOf(rows.at(i, 1))
+			f.byMonth[month] = append(f.byMonth[month], rows.at(i, 0).Text)
 		}
-		return cmp.Or(err, f.eachMonth(func(month time.Time, places []string) error {
-			return f.describe(f.between(f.in(f.base, places...), month, month))
-		}))
+		for month, places := range f.byMonth {
+			of := f.between(f.in(f.base, places...), month, month)
+			err = cmp.Or(err, f.describe(of, month.Format("2006-01")))
+		}
+		return err
 	}
-	return f.describe(f.in(f.base, f.codes...))
+	return f.describe(f.in(f.base, f.codes...), "")
 }
 
-// eachMonth calls do with each newest month of YearApart and the places that have it.
-func (f *figure) eachMonth(do func(month time.Time, places []string) error) (err error) {
-	byMonth := map[time.Time][]string{}
-	for place, month := range f.months {
-		byMonth[month] = append(byMonth[month], place)
-	}
-	for month, places := range byMonth {
-		err = cmp.Or(err, do(month, places))
-	}
-	return err
-}
-
-// describe finds what is known of the rows of places besides the value.
-func (f *figure) describe(q *contract.Question) error {
+// describe finds what is known of the rows of places besides the value, of those of a month if there
+// is one.
+func (f *figure) describe(q *contract.Question, month string) error {
 	by := []string{f.Place, "resource_catalog_id", contract.PeriodEnd}
 	if f.Newest != contract.NewestEdition {
 		by = append(by, monthPart)
@@ -328,7 +322,7 @@ func (f *figure) describe(q *contract.Question) error {
 		if place == "" {
 			continue // rows of a level that are of no unit
 		}
-		if f.Newest == contract.YearApart && rows.at(i, 3).Text != f.months[place].Format("2006-01") {
+		if month != "" && rows.at(i, 3).Text != month {
 			continue // a price of the month before that ends in this one
 		}
 		measure := func(k int) aggregate.Value { return rows.at(i, len(by)+k) }
@@ -338,7 +332,7 @@ func (f *figure) describe(q *contract.Question) error {
 		}
 		h := f.of[place]
 		if h == nil {
-			h = &headline{span: of, seen: map[string]bool{}}
+			h = &headline{span: of, Month: month, seen: map[string]bool{}}
 			f.of[place] = h
 		}
 		if !slices.Contains(h.Sources, from) {

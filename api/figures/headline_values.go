@@ -23,6 +23,7 @@ type headline struct {
 	Known       stored     `json:"k,omitempty"`
 	Sources     []string   `json:"f,omitempty"` // ids of resources, of which the snapshot has the rest
 	Months      int        `json:"m,omitempty"` // of NewestMonths: how many have rows
+	Month       string     `json:"y,omitempty"` // of YearApart: the newest one
 	Provisional bool       `json:"p,omitempty"`
 	Reason      storedText `json:"r,omitzero"`  // why there is no value
 	OutOf       number     `json:"o,omitempty"` // the whole that the value is a part of, empty for null
@@ -104,9 +105,13 @@ func intOf(n int) aggregate.Value { return aggregate.Value{Kind: aggregate.Int, 
 // readValues finds the values of all places that have rows.
 func (f *figure) readValues() error {
 	if f.Newest == contract.YearApart {
-		return f.eachMonth(func(month time.Time, places []string) error {
-			return f.together(places, func(places ...string) error { return f.medianChange(month, places) })
-		})
+		for month, places := range f.byMonth {
+			read := func(places ...string) error { return f.medianChange(month, places) }
+			if err := f.together(places, read); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	read := f.measure
 	if len(f.Measures) > 1 {

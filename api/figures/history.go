@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -53,17 +54,6 @@ func publicationOf(v *state.Served) Edition {
 	return Edition{v.Id, p.Time()}
 }
 
-// editionOf is the publication that an entry began with.
-func (k *Kept) editionOf(v *state.Served, at int) (Edition, error) {
-	switch {
-	case at == 0:
-		return publicationOf(v), nil
-	case at < 0 || at > len(k.Earlier):
-		return Edition{}, errNoEdition
-	}
-	return k.Earlier[at-1], nil
-}
-
 // Past is a value of a figure that a publication began with.
 type Past struct {
 	Edition
@@ -83,9 +73,11 @@ func (k *Kept) past(v *state.Served, h *contract.Headline, code string) (all []P
 		return nil, err
 	}
 	for _, e := range p.Was {
-		edition, err := k.editionOf(v, e.At)
-		if err != nil {
-			return nil, err
+		edition := publicationOf(v)
+		if e.At < 0 || e.At > len(k.Earlier) {
+			return nil, fmt.Errorf("figures: %s of %s: there is no publication %d", h.Name, code, e.At)
+		} else if e.At > 0 {
+			edition = k.Earlier[e.At-1]
 		}
 		all = append(all, Past{edition, e.Value, *e.Of, e.Redefined})
 	}

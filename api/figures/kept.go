@@ -69,7 +69,6 @@ type keptFigure struct {
 // keptPlace is a figure of a place.
 type keptPlace struct {
 	headline
-	Month  string      `json:"y,omitempty"` // of YearApart: the newest one
 	Series string      `json:"z,omitempty"` // the figure over time, as packSeries has it
 	Was    []keptEntry `json:"w,omitempty"` // the latest first; the first one is this value
 }
@@ -267,42 +266,17 @@ func (kept *keptFigure) restore(f *figure) error {
 		if kept.lines[code] == nil {
 			continue
 		}
-		if err := kept.restorePlace(f, code); err != nil {
+		p, err := kept.place(code)
+		switch {
+		case err != nil:
 			return err
+		case p.Rows == 0:
+			f.why[code] = p.Reason.Text
+		default:
+			f.of[code] = &p.headline
 		}
 	}
 	return nil
-}
-
-func (kept *keptFigure) restorePlace(f *figure, code string) error {
-	p, err := kept.place(code)
-	if err != nil {
-		return err
-	}
-	if p.Rows == 0 {
-		f.why[code] = p.Reason.Text
-		return nil
-	}
-	if p.Month != "" {
-		if f.months[code], err = time.Parse("2006-01", p.Month); err != nil {
-			return fmt.Errorf("figures: %s of %s: %w", f.Name, code, err)
-		}
-	}
-	f.of[code] = &p.headline
-	return nil
-}
-
-// pack is what is kept of a figure of a place.
-func pack(f *figure, code string) (*keptPlace, error) {
-	h, _, err := headlineOf(f, code)
-	if err != nil {
-		return nil, err
-	}
-	p := &keptPlace{headline: *h}
-	if month, has := f.months[code]; has {
-		p.Month = month.Format("2006-01")
-	}
-	return p, nil
 }
 
 // storedText is a text as JSON can have it: its format and its arguments, of which some are texts.
@@ -343,8 +317,6 @@ func (s *storedText) UnmarshalJSON(data []byte) error {
 	}
 	return err
 }
-
-var errNoEdition = errors.New("figures: an entry is of a publication that is not listed")
 
 // Values are the values of a figure by place, without nulls.
 func (k *Kept) Values(h *contract.Headline) (map[string]string, error) {

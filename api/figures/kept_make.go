@@ -128,9 +128,11 @@ func (m *Making) compute(c *headlineReader, h *contract.Headline) (*keptFigure, 
 		codes = append(codes, c.a.Served.Bound.Countries[i].Code)
 	}
 	for _, code := range codes {
-		if kept.places[code], err = pack(f, code); err != nil {
+		of, _, err := headlineOf(f, code)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", code, err)
 		}
+		kept.places[code] = &keptPlace{headline: *of}
 	}
 	if keepsSeries(f.Headline) {
 		series, err := readSeries(f)

@@ -128,7 +128,7 @@ func FuzzOpenKept(f *testing.F) {
 			}
 			c := &headlineReader{names: contract.ContractNames, given: h.Question(contract.ContractNames)}
 			g := &figure{
-				headlineReader: c, Headline: h, list: h.List(contract.ContractNames), months: map[string]time.Time{},
+				headlineReader: c, Headline: h, list: h.List(contract.ContractNames),
 				future: map[string]bool{}, of: map[string]*headline{}, base: h.Question(contract.ContractNames),
 			}
 			_ = kept.restore(g) // which may be an error, and no panic
