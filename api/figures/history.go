@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,10 +39,7 @@ func computeHistory(s *list.Lists, a *list.Reply) (list.Records, error) {
 			found.records = append(found.records, past[i].record(h, code))
 		}
 	}
-	began := kept.Began
-	if began.Snapshot == "" {
-		began = publicationOf(a.Served)
-	}
+	began := cmp.Or(kept.Began, publicationOf(a.Served))
 	found.notes.Hints = append(found.notes.Hints, say.Of("values are kept since the publication of %s",
 		began.Published.UTC().Format("2006-01-02 15:04:05")))
 	found.from, found.n = pageOf(&a.Request.Question, len(found.records))
