@@ -25,7 +25,8 @@ func ToStore(ctx context.Context, b *bulk.Bulk, snap *store.Snapshot, o Options)
 	}
 	for _, m := range earlier {
 		if m.Snapshot == snap.Manifest.ID {
-			if hasAll(b, m) { // an earlier release may have written other bytes
+			lacks := func(f *bulk.File) bool { return !b.Has(f, true) }
+			if !slices.ContainsFunc(slices.Collect(m.All), lacks) { // an earlier release may have written other bytes
 				return m, b.PutManifest(m)
 			}
 			o.Formats, o.Tables = contents(m)
@@ -36,15 +37,6 @@ func ToStore(ctx context.Context, b *bulk.Bulk, snap *store.Snapshot, o Options)
 		return nil, err
 	}
 	return m, b.PutManifest(m)
-}
-
-func hasAll(b *bulk.Bulk, m *bulk.Manifest) bool {
-	for f := range m.All {
-		if !b.Has(f, true) {
-			return false
-		}
-	}
-	return true
 }
 
 // manifests are those of all snapshots that can be read. What cannot be taken over is written anew.
