@@ -302,8 +302,8 @@ func (f *figure) readRows() error {
 	return f.describe(f.in(f.base, f.codes...), "")
 }
 
-// describe finds what is known of the rows of places besides the value, of those of a month if there
-// is one.
+// describe finds what is known of the rows of places besides the value: of a month, or of all if it
+// is empty.
 func (f *figure) describe(q *contract.Question, month string) error {
 	by := []string{f.Place, "resource_catalog_id", contract.PeriodEnd}
 	if f.Newest != contract.NewestEdition {
