@@ -111,8 +111,7 @@ func freezeBitmap(t testing.TB, m *roaring.Bitmap) []byte {
 // and counts with plain lists.
 func TestChunkAgainstLists(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 3))
+	r := testkit.Random(t)
 	shapes := make(map[string]int)
 	var never []string // pairs of shapes not intersected yet
 	for _, a := range []shape{full, runs, array, bitmap} {
@@ -131,7 +130,7 @@ func TestChunkAgainstLists(t *testing.T) {
 		want := randomRows(r, size)
 		s := setOf(t, r, want, size)
 		if got := rowsIn(s, 0, size); !slices.Equal(got, want) || s.rows != len(want) {
-			t.Fatalf("seed %d round %d: set of %d rows has %d", seed, round, len(want), len(got))
+			t.Fatalf("round %d: set of %d rows has %d", round, len(want), len(got))
 		}
 		cur.loadAll(size)
 		cur.and(s, &s.chunks[0])
@@ -145,13 +144,13 @@ func TestChunkAgainstLists(t *testing.T) {
 			shapes[fmt.Sprint(cur.shape, "&", o.chunks[0].shape)]++
 			if r.IntN(4) == 0 {
 				if n := cur.countAnd(o, &o.chunks[0]); n != len(want) {
-					t.Fatalf("seed %d round %d: %d rows counted, want %d", seed, round, n, len(want))
+					t.Fatalf("round %d: %d rows counted, want %d", round, n, len(want))
 				}
 			}
 			cur.and(o, &o.chunks[0])
 			got := listRows(&cur)
 			if !slices.Equal(got, want) || cur.count() != len(want) {
-				t.Fatalf("seed %d round %d: %d rows left, counted %d, want %d", seed, round, len(got), cur.count(),
+				t.Fatalf("round %d: %d rows left, counted %d, want %d", round, len(got), cur.count(),
 					len(want))
 			}
 		}

@@ -3,7 +3,6 @@
 package index
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"hdqs/internal/testkit"
@@ -13,8 +12,7 @@ import (
 // its last.
 func TestCodeRun(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	for range 5000 {
 		size := 1 + r.IntN(300)
 		codes := newCodeSet(size)
@@ -37,7 +35,7 @@ func TestCodeRun(t *testing.T) {
 			want = span{uint64(first), uint64(count - 1), 1}
 		}
 		if got := codes.run(codes.count()); got != want {
-			t.Fatalf("seed %d: %x is %+v, want %+v", seed, codes, got, want)
+			t.Fatalf("%x is %+v, want %+v", codes, got, want)
 		}
 	}
 }

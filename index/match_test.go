@@ -5,7 +5,6 @@ package index
 import (
 	"bufio"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -100,8 +99,7 @@ func TestMatchCases(t *testing.T) {
 // expressions.
 func TestSearchAgainstTwin(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	for range 3000 {
 		texts := make([]string, r.IntN(40))
 		for i := range texts {
@@ -122,7 +120,7 @@ func TestSearchAgainstTwin(t *testing.T) {
 		foldTexts(len(texts), func(i uint32) string { return texts[i] }).search(p, got)
 		for i, text := range texts {
 			if want := matchTwin(op, pattern, text); got.has(uint32(i)) != want {
-				t.Fatalf("seed %d: op %d %q against %q is %v", seed, op, pattern, text, !want)
+				t.Fatalf("op %d %q against %q is %v", op, pattern, text, !want)
 			}
 		}
 	}

@@ -13,9 +13,7 @@ import (
 // their filters, and the estimate is not for more than what can be made.
 func TestFullBytes(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	searched := 0
 	for range 12 {
 		seg := randomSegment(t, r, 1+r.IntN(5000))

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -13,8 +12,7 @@ import (
 // many goroutines, and compares with one that nobody shares.
 func TestSelectShared(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 2))
+	r := testkit.Random(t)
 	seg := randomSegment(t, r, 70_000)
 	o := Options{
 		Series: []string{"scattered_text0", "text1"}, PeriodStart: "clustered_start", PeriodEnd: "clustered_end",
@@ -41,10 +39,10 @@ func TestSelectShared(t *testing.T) {
 			for i := range rounds * len(queries) {
 				i = (i*7 + g) % len(queries)
 				if err := x.Select(queries[i], &got); err != nil {
-					t.Errorf("seed %d: %v", seed, err)
+					t.Errorf("%v", err)
 				}
 				if got.Total != pages[i].Total || !slices.Equal(got.Ranges, pages[i].Ranges) {
-					t.Errorf("seed %d: different answer under concurrency: %s", seed, describe(queries[i]))
+					t.Errorf("different answer under concurrency: %s", describe(queries[i]))
 				}
 			}
 		})

@@ -65,8 +65,7 @@ func TestSelectAgainstScan(t *testing.T) {
 // table does not have.
 func TestDamagedPosting(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 8))
+	r := testkit.Random(t)
 	damaged, tables := 0, 6
 	if testing.Short() {
 		tables = 1
@@ -90,14 +89,14 @@ func TestDamagedPosting(t *testing.T) {
 			q := randomQuery(r, seg)
 			err := x.Select(q, &p)
 			if err != nil && !errors.Is(err, ErrPosting) {
-				t.Fatalf("seed %d: %v: %s", seed, err, describe(q))
+				t.Fatalf("%v: %s", err, describe(q))
 			}
 			if err != nil {
 				damaged++
 			}
 			if n := len(p.Ranges); p.Total > seg.Rows() || n > 0 && int(p.Ranges[n-1].To) > seg.Rows() ||
 				err != nil && n+p.Total > 0 {
-				t.Fatalf("seed %d: total %d of %d rows: %s", seed, p.Total, seg.Rows(), describe(q))
+				t.Fatalf("total %d of %d rows: %s", p.Total, seg.Rows(), describe(q))
 			}
 		}
 	}

@@ -4,7 +4,6 @@ package index
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -16,8 +15,7 @@ import (
 func TestSearchOfManyPatterns(t *testing.T) {
 	t.Parallel()
 	kinds := 0
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 3))
+	r := testkit.Random(t)
 	for range 200 {
 		texts := make([]string, 1+r.IntN(300))
 		for i := range texts {
@@ -63,7 +61,7 @@ func TestSearchOfManyPatterns(t *testing.T) {
 		}
 		f.searchAny(&p, newTextSlots(f), got)
 		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Fatalf("seed %d: codes %x, want %x, of op %d %+v in %q", seed, got, want, op, values, texts)
+			t.Fatalf("codes %x, want %x, of op %d %+v in %q", got, want, op, values, texts)
 		}
 	}
 	if kinds < 400 {
@@ -75,8 +73,7 @@ func TestSearchOfManyPatterns(t *testing.T) {
 // the values are divided.
 func TestKeysOfSeveralValues(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 4))
+	r := testkit.Random(t)
 	seg := randomSegment(t, r, 100)
 	x, err := Open(seg)
 	testkit.Must(t, err)

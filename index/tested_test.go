@@ -62,8 +62,7 @@ func randomTest(r *rand.Rand, c *snapshot.Column, key string) (*Test, func(at ui
 // TestTested compares tests of a caller's own with what they say of each row, on random tables.
 func TestTested(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 9))
+	r := testkit.Random(t)
 	for _, rows := range []int{1, 100, 20_000, 20_000, 70_000} {
 		seg := randomSegment(t, r, rows)
 		plain, err := seg.Column("plain")
@@ -95,7 +94,7 @@ func TestTested(t *testing.T) {
 			}
 			testkit.Must(t, x.Select(&q, &page))
 			if got := listRanges(page.Ranges); !slices.Equal(got, want) {
-				t.Fatalf("seed %d: %s of %d rows: %d rows pass, want %d", seed, c.Name, rows, len(got), len(want))
+				t.Fatalf("%s of %d rows: %d rows pass, want %d", c.Name, rows, len(got), len(want))
 			}
 		}
 	}

@@ -69,8 +69,7 @@ func TestBulkAgainstSingle(t *testing.T) {
 // TestPackedScans compares the scans of packed numbers with tests of each number.
 func TestPackedScans(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	for round := range 2000 {
 		n, width := 1+r.IntN(700), r.IntN(58)
 		pack := newPacker(n, width)
@@ -89,7 +88,7 @@ func TestPackedScans(t *testing.T) {
 		more := []uint64{0, 1, r.Uint64N(1 << width), 1<<width - 1, 1<<64 - 1 - lo}[r.IntN(5)]
 		unpacked := make([]uint64, count)
 		if p.Unpack64(unpacked, uint32(from)); !slices.Equal(unpacked, numbers[from:from+count]) {
-			t.Fatalf("seed %d round %d: width %d unpacked from %d: %v, want %v", seed, round, width, from, unpacked,
+			t.Fatalf("round %d: width %d unpacked from %d: %v, want %v", round, width, from, unpacked,
 				numbers[from:from+count])
 		}
 		set := make([]uint64, 1+1<<min(width, 16)/64)
@@ -105,7 +104,7 @@ func TestPackedScans(t *testing.T) {
 		}
 		p.Within(uint32(from), count, lo, more, got)
 		if !slices.Equal(got, want) {
-			t.Fatalf("seed %d round %d: width %d [%d,+%d] of %d from %d: %x, want %x", seed, round, width, lo, more,
+			t.Fatalf("round %d: width %d [%d,+%d] of %d from %d: %x, want %x", round, width, lo, more,
 				count, from, got, want)
 		}
 		if width > 16 {
@@ -118,7 +117,7 @@ func TestPackedScans(t *testing.T) {
 		}
 		p.In(uint32(from), count, set, got)
 		if !slices.Equal(got, want) {
-			t.Fatalf("seed %d round %d: width %d in a set: %x, want %x", seed, round, width, got, want)
+			t.Fatalf("round %d: width %d in a set: %x, want %x", round, width, got, want)
 		}
 	}
 }

@@ -14,8 +14,7 @@ import (
 // every width and scale, of which about half of the lists have one that is out of bounds.
 func TestDecimalBounds(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	passed, rounds := 0, int(fewer(20_000))
 	for range rounds {
 		p, exact := randomDecimals(r)
@@ -27,14 +26,14 @@ func TestDecimalBounds(t *testing.T) {
 		want := p.checkExactly(&b, 0, numbers, &exact)
 		got := p.checkDecimals(&exact, nil)
 		if (got == nil) != (want == nil) || got != nil && got.Error() != want.Error() {
-			t.Fatalf("seed %d: %d decimals: %v; want %v", seed, p.Packed.n, got, want)
+			t.Fatalf("%d decimals: %v; want %v", p.Packed.n, got, want)
 		}
 		if want == nil {
 			passed++
 		}
 	}
 	if passed < rounds/10 || passed > rounds*9/10 {
-		t.Errorf("seed %d: %d of %d lists pass, want some of both", seed, passed, rounds)
+		t.Errorf("%d of %d lists pass, want some of both", passed, rounds)
 	}
 }
 

@@ -25,8 +25,7 @@ func randomRange(r *rand.Rand, most uint64) (lo, more uint64) {
 // for few to many numbers in the range.
 func TestPackedRange(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	for width := uint64(1); width <= 33; width++ {
 		for round := range 60 {
 			most := uint64(1)<<width - 1
@@ -60,7 +59,7 @@ func TestPackedRange(t *testing.T) {
 				}
 			}
 			if p.Within(uint32(from), count, lo, more, got); !slices.Equal(got, want) {
-				t.Fatalf("seed %d width %d round %d: [%d,+%d] of %d from %d differs", seed, width, round, lo, more,
+				t.Fatalf("width %d round %d: [%d,+%d] of %d from %d differs", width, round, lo, more,
 					count, from)
 			}
 		}
@@ -71,8 +70,7 @@ func TestPackedRange(t *testing.T) {
 // read. Without a number above the bound all of it is read, up to its last piece.
 func TestWithinBlocks(t *testing.T) {
 	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	for width := 1; width <= 40; width++ {
 		for range 60 {
 			most := uint64(1)<<width - 1
@@ -93,11 +91,11 @@ func TestWithinBlocks(t *testing.T) {
 			p := newPacked(pack.bytes(), n, width)
 			read := reading{data: p.data}
 			if got := p.within(bound, &read); got != (at < 0) {
-				t.Fatalf("seed %d width %d: within %d of %d numbers is %v, number %d is above", seed, width, bound, n,
+				t.Fatalf("width %d: within %d of %d numbers is %v, number %d is above", width, bound, n,
 					got, at)
 			}
 			if want := crc32.Checksum(p.data, castagnoli); read.checksum() != want {
-				t.Fatalf("seed %d width %d: checksum %08x of %d bytes, want %08x", seed, width, read.sum, len(p.data),
+				t.Fatalf("width %d: checksum %08x of %d bytes, want %08x", width, read.sum, len(p.data),
 					want)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os/exec"
 	"testing"
 
@@ -19,9 +18,7 @@ import (
 // which Python calls (testdata/decode.py).
 func TestForeignDecoders(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	bodies := testkit.Trials(100_000, 500)
 	var said, faults bytes.Buffer
 	decoder := exec.CommandContext(t.Context(), testkit.Program(t, "python3", "python3"), "testdata/decode.py")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hdqs/internal/cache"
+	"hdqs/internal/testkit"
 )
 
 // copiedBody returns a gzip body with rows from row blocks, all of which exist or are made.
@@ -26,9 +27,7 @@ func copiedBody(t *Table, runs []Run) []byte {
 // without any, which the same table makes in turn.
 func TestCopiedAgainstPlain(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	tables, bodies := 150, 20
 	if testing.Short() {
 		tables = 25

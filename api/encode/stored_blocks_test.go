@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hdqs/internal/cache"
+	"hdqs/internal/testkit"
 )
 
 // longRuns returns ascending runs of rows that do not touch, most of them long enough for stored
@@ -29,9 +30,7 @@ func longRuns(r *rand.Rand, rows int) []Run {
 // are made, swept and made again.
 func TestStoredAgainstPlain(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	tables, bodies := 12, 12
 	if testing.Short() {
 		tables, bodies = 2, 4

@@ -4,7 +4,6 @@ package files_test
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -20,9 +19,7 @@ import (
 func TestNDJSON(t *testing.T) {
 	t.Parallel()
 	s := apitest.Server(t, state.Options{}, apitest.SampleTables(t, 300))
-	seed := testkit.Seed()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 3))
+	random := testkit.Random(t)
 	lines, empty := 0, 0
 	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)

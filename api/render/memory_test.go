@@ -3,7 +3,6 @@
 package render
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"hdqs/api/encode"
@@ -37,9 +36,7 @@ func (f *Form) fragmentBytes() (n int64) {
 // not be far below, and not far above where there is more than a little memory.
 func TestFullBytes(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	large := 0
 	for range 25 {
 		rows := 1 + r.IntN(4000)

@@ -4,7 +4,6 @@ package render
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"testing"
 
 	"hdqs/index"
@@ -27,9 +26,7 @@ func (r tableRecords) AppendCell(dst []byte, record, field int, csv bool) []byte
 // code's value with that of a row.
 func TestRecords(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	for range 25 {
 		tab := randomTable(t, r, r.IntN(400))
 		var ranges []index.Range

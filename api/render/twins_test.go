@@ -18,9 +18,7 @@ import (
 // their fields. It compares bodies, their lengths, parts and codings with the naive writers.
 func TestAgainstTwins(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	tables := 100
 	if testing.Short() {
 		tables = 25

@@ -7,6 +7,7 @@ import (
 	"crypto/ed25519"
 	"encoding/csv"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -163,6 +164,13 @@ func Seed() uint64 {
 		return uint64(time.Now().UnixNano())
 	}
 	return 1
+}
+
+// Random are random numbers of a test, which logs where they start.
+func Random(t testing.TB) *rand.Rand {
+	seed := Seed()
+	t.Logf("the random numbers of %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
 }
 
 // Trials returns how often something is repeated: all times in the long form, and fewer elsewhere.
