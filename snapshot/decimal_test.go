@@ -3,12 +3,10 @@
 package snapshot
 
 import (
-	"bufio"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,17 +20,9 @@ var repeated = regexp.MustCompile(`\((.)\*(\d+)\)`)
 // TestDecimalCases checks the texts of testdata/decimal.txt.
 func TestDecimalCases(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open("testdata/decimal.txt")
-	testkit.Must(t, err)
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Text()
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		text, want, _ := strings.Cut(line, " ")
-		want = repeated.ReplaceAllStringFunc(strings.TrimSpace(want), func(s string) string {
+	for _, c := range testkit.Cases(t, "testdata/decimal.txt", " ", 2) {
+		text := c[0]
+		want := repeated.ReplaceAllStringFunc(strings.TrimSpace(c[1]), func(s string) string {
 			m := repeated.FindStringSubmatch(s)
 			times, _ := strconv.Atoi(m[2])
 			return strings.Repeat(m[1], times)
@@ -44,7 +34,7 @@ func TestDecimalCases(t *testing.T) {
 			got = "exact " + plain
 		}
 		if got != want {
-			t.Errorf("testdata/decimal.txt:%d: %s: got %s, want %s", n, text, got, want)
+			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
 	for _, text := range []string{"", " 1", "1 ", "1\x00"} {

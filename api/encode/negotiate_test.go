@@ -3,9 +3,6 @@
 package encode
 
 import (
-	"bufio"
-	"math/rand/v2"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,36 +14,26 @@ import (
 // TestNegotiate checks the cases of testdata/accept_encoding.txt.
 func TestNegotiate(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open("testdata/accept_encoding.txt")
-	testkit.Must(t, err)
-	defer f.Close()
-	cases := 0
-	for line, n := bufio.NewScanner(f), 1; line.Scan(); n++ {
-		text := line.Text()
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		end := strings.LastIndexByte(text, '"')
-		header, want := text[1:end], strings.TrimSpace(text[end+1:])
-		cases++
+	cases := testkit.Cases(t, "testdata/accept_encoding.txt", "\"", 2)
+	for _, c := range cases {
+		end := strings.LastIndexByte(c[1], '"')
+		header, want := c[1][:end], strings.TrimSpace(c[1][end+1:])
 		if got := named(Negotiate(header)); got != want {
-			t.Errorf("accept_encoding.txt:%d: %q: got %s, want %s", n, header, got, want)
+			t.Errorf("%q: got %s, want %s", header, got, want)
 		}
 		if got := named(negotiateSlow(header)); got != want {
-			t.Errorf("accept_encoding.txt:%d: %q: slow twin got %s, want %s", n, header, got, want)
+			t.Errorf("%q: slow twin got %s, want %s", header, got, want)
 		}
 	}
-	if cases < 60 {
-		t.Errorf("%d cases, want at least 60", cases)
+	if len(cases) < 60 {
+		t.Errorf("%d cases, want at least 60", len(cases))
 	}
 }
 
 // TestNegotiateAgainstTwin combines tokens of the grammar with others.
 func TestNegotiateAgainstTwin(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	pieces := []string{
 		"gzip", "zstd", "identity", "*", "br", "x-gzip", "GZIP", ",", ", ", " ,", ";", ";q=", "; q=", "q", "=",
 		"0", "1", "0.5", "0.001", "1.000", "0.0", ".", " ", "\t", "\xff", "é",

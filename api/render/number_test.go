@@ -3,10 +3,8 @@
 package render
 
 import (
-	"bufio"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,16 +16,9 @@ import (
 // TestDecimals checks the cases of testdata/decimals.txt.
 func TestDecimals(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open("testdata/decimals.txt")
-	testkit.Must(t, err)
-	defer f.Close()
-	for line, n := bufio.NewScanner(f), 1; line.Scan(); n++ {
-		if line.Text() == "" || line.Text()[0] == '#' {
-			continue
-		}
-		text, want, _ := strings.Cut(line.Text(), " ")
-		if got := printed(text); got != want {
-			t.Errorf("decimals.txt:%d: %s is printed as %s, want %s", n, text, got, want)
+	for _, c := range testkit.Cases(t, "testdata/decimals.txt", " ", 2) {
+		if got := printed(c[0]); got != c[1] {
+			t.Errorf("%s is printed as %s, want %s", c[0], got, c[1])
 		}
 	}
 }
@@ -45,9 +36,7 @@ func printed(text string) string {
 // the limits of the ranges.
 func TestDecimalsAgainstFloats(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testkit.Random(t)
 	ordinary := 0
 	check := func(text string) {
 		f, err := strconv.ParseFloat(text, 64)
