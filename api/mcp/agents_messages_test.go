@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,45 +20,16 @@ func TestAgentsMessages(t *testing.T) {
 	address := apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0))
 	const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 	batch := "[" + strings.Repeat(ping+",", 269) + ping + "]"
-	for _, c := range []struct {
-		body, revision string
-		status         int
-		want           string
-	}{
-		{ping, "", 200, `{"jsonrpc":"2.0","id":7,"result":{}}`},
-		{"\ufeff" + ping, "", 200, `"id":7,"result"`},
-		{batch, "2025-03-26", 400, "-32600"},
-		{batch + " x", "2025-03-26", 400, "-32700"},
-		{batch + "[]", "2025-03-26", 400, "-32700"},
-		{batch + "}", "", 400, "-32700"},
-		{ping + ping, "", 400, "-32700"},
-		{"{", "", 400, `"code":-32700`},
-		{"", "", 400, `"id":null`},
-		{"[" + ping + "]", "2025-06-18", 400, "-32600"},
-		{"[" + ping + "]", "2025-03-26", 200, `[{"jsonrpc":"2.0","id":7,"result":{}}]`},
-		{"[" + ping + `,{"jsonrpc":"2.0","id":8,"method":"nope"},7]`, "", 200, `"id":7,"result":{}},{`},
-		{"[" + ping + `,{"jsonrpc":"2.0","id":8,"method":"nope"},7]`, "", 200, `-32601`},
-		{"[" + ping + `,{"jsonrpc":"2.0","id":8,"method":"nope"},7]`, "", 200, `"id":8`},
-		{`[{"jsonrpc":"2.0","method":"notifications/foo"}]`, "", 202, ""},
-		{`{"jsonrpc":"2.0","method":"notifications/foo"}`, "", 202, ""},
-		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "2025-06-18", 202, ""},
-		{`{"jsonrpc":"2.0","id":7,"method":"tasks/list"}`, "", 200, `"code":-32601`},
-		{`{"jsonrpc":"2.0","id":"x","method":"nope"}`, "2025-11-25", 200, `"id":"x"`},
-		{`{"jsonrpc":"2.0","id":7,"method":"nope"}`, "2026-07-28", 404, `"code":-32601`},
-		{`{"jsonrpc":"2.0","id":7,"method":"prompts/list"}`, "", 200, `"code":-32601`},
-		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "", 400, `"id":1.5`},
-		{`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, "", 400, `"id":7`},
-		{`{"jsonrpc":"2.0","method":"tools/list"}`, "", 400, `"id":null`},
-		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"nope"}}`, "", 200, `-32602`},
-		{`{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/list"}`, "", 400, `\"method\" is there twice`},
-	} {
+	words := strings.NewReplacer("PING", ping, "BATCH", batch, "BOM", "\ufeff")
+	for _, c := range testkit.Cases(t, "testdata/requests.txt", " | ", 4) {
+		want, revision, has, body := c[0], c[1], c[2], words.Replace(c[3])
 		for _, accept := range []string{"application/json, text/event-stream", "application/json", "*/*"} {
-			status, text, h := post(t, address, c.body, "Mcp-Protocol-Version", c.revision, "Accept", accept,
+			status, text, h := post(t, address, body, "Mcp-Protocol-Version", revision, "Accept", accept,
 				"Mcp-Method", "nope")
-			if status != c.status || !strings.Contains(text, c.want) ||
+			if strconv.Itoa(status) != want || !strings.Contains(text, has) ||
 				status != 202 && (!json.Valid([]byte(text)) || h.Get("Content-Type") != contract.JSONType) {
-				t.Errorf("%.60s of %q, accepting %s: %d %s %.300s; want %d with %s", c.body, c.revision, accept, status,
-					h.Get("Content-Type"), text, c.status, c.want)
+				t.Errorf("%.60s of %q, accepting %s: %d %s %.300s; want %s with %s", body, revision, accept, status,
+					h.Get("Content-Type"), text, want, has)
 			}
 		}
 	}

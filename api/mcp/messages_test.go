@@ -3,45 +3,20 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestReadMessages: what is no message has a fault with its id, and does not hide the others.
 func TestReadMessages(t *testing.T) {
 	t.Parallel()
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	for _, c := range []struct {
-		text, revision string
-		faults         string // a digit of the last of each code, or . for a good message
-	}{
-		{ping, "", "."},
-		{"\ufeff" + ping + " \r\n", "", "."},
-		{"[" + ping + `,{"jsonrpc":"2.0","method":"x"}]`, "2025-03-26", ".."},
-		{"[" + ping + "]", "2025-06-18", "6"},
-		{"[]", "", "6"},
-		{"null", "", "6"},
-		{"[" + ping + ",7,[]," + ping + "]", "", ".66."},
-		{ping + " x", "", "7"},
-		{ping + ping, "", "7"},
-		{"[" + ping + "] []", "", "7"},
-		{ping + "\x00", "", "7"},
-		{"hello", "", "7"},
-		{"", "", "7"},
-		{"\ufeff\ufeff" + ping, "", "7"},
-		{`{"jsonrpc":"2.0","id":7}`, "", "6"},
-		{`{"jsonrpc":"1.0","id":7,"method":"ping"}`, "", "6"},
-		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "", "6"},
-		{`{"jsonrpc":"2.0","id":1.0,"method":"ping"}`, "", "."},
-		{`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "", "6"},
-		{`{"jsonrpc":"2.0","id":-9007199254740991,"method":"ping"}`, "", "."},
-		{`{"jsonrpc":"2.0","id":"1.5","method":"ping"}`, "", "."},
-		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "", "6"},
-		{`{"jsonrpc":"2.0","id":[1],"method":"ping"}`, "", "6"},
-		{`{"jsonrpc":"2.0","id":1,"method":"ping","m\u0065thod":"tools/list"}`, "", "6"},
-		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"name":"a","name":"b"}}`, "", "6"},
-		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"arguments":{"a":1,"a":2}}}`, "", "."}, // see decode
-	} {
-		all, _ := readMessages([]byte(c.text), c.revision)
+	words := strings.NewReplacer("PING", ping, "BOM", "\ufeff", "CRLF", "\r\n", "NUL", "\x00")
+	for _, c := range testkit.Cases(t, "testdata/messages.txt", " | ", 3) {
+		want, revision, text := c[0], c[1], words.Replace(c[2])
+		all, _ := readMessages([]byte(text), revision)
 		got := ""
 		for _, m := range all {
 			switch {
@@ -53,8 +28,8 @@ func TestReadMessages(t *testing.T) {
 				got += "7"
 			}
 		}
-		if got != c.faults {
-			t.Errorf("%q of revision %q: %s, want %s", c.text, c.revision, got, c.faults)
+		if got != want {
+			t.Errorf("%q of revision %q: %s, want %s", text, revision, got, want)
 		}
 	}
 	all, _ := readMessages([]byte(`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`), "")
