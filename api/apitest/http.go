@@ -256,7 +256,7 @@ func ReadJSON(t *testing.T, s *api.Server, target string, into any) api.Answer {
 
 // Shapes asks for what a text file lists, in each coding, and checks the answers. A line is an
 // address below a path, a header field after a bar if there is one, the status, and what header and
-// body must have, with && between.
+// body must have, with && between. $ID is an identifier.
 func Shapes(t *testing.T, s *api.Server, root, file string, check func(request string, a api.Answer)) {
 	t.Helper()
 	for _, c := range testkit.Cases(t, file, " -> ", 2) {
@@ -267,7 +267,7 @@ func Shapes(t *testing.T, s *api.Server, root, file string, check func(request s
 		if name, v, found := strings.Cut(field, ": "); found {
 			header = Fields(name, v)
 		}
-		target = root + strings.NewReplacer(" ", "%20", "+", "%2B").Replace(strings.TrimSpace(target))
+		target = root + strings.NewReplacer(" ", "%20", "+", "%2B", "$ID", Identifier).Replace(strings.TrimSpace(target))
 		a := s.Answer("GET", target, header)
 		var all strings.Builder
 		for _, f := range a.Header {

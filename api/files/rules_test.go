@@ -34,30 +34,7 @@ func TestExportRules(t *testing.T) {
 	t.Parallel()
 	s := apitest.SampleOf(t, state.Options{ExportRows: 50}, exportedPath, 60)
 	const list, identifier = exportedPath, "&app_identifier=" + apitest.Identifier
-	for _, c := range []struct {
-		target string
-		status int
-		want   string
-	}{
-		{list + "/export?limit=50" + identifier, 200, ""},
-		{list + "/export?limit=50", 403, "Missing app identifier"},
-		{list + "/export?limit=-1" + identifier, 422, "greater than or equal to 0"},
-		{list + "/export?limit=99999999999999999999&offset=20" + identifier, 200, ""},
-		{list + "/export?offset=10" + identifier, 200, ""},
-		{list + "/export?offset=9" + identifier, 422, "An export has at most 50 records, and this one would have 51"},
-		{list + "/export?output_format=pdf&limit=1" + identifier, 422, "'csv', 'csv-excel', 'xlsx', 'json'"},
-		{list + "/export?output_format=geojson&limit=1" + identifier, 422, "Input should be"},
-		{list + "/export?compression=zstd&limit=1" + identifier, 422, "only output_format=arrow"},
-		{list + "/export?compression=lz4&limit=1" + identifier, 422, "Input should be 'none' or 'zstd'"},
-		{list + "?output_format=csv&limit=20000" + identifier, 422, "Input should be less than or equal to 10000"},
-		{list + "?output_format=xlsx&limit=1" + identifier, 422, "Input should be 'csv' or 'json'\""},
-		{list + "/exports?limit=1" + identifier, 404, "Not Found"},
-	} {
-		got := s.Answer("GET", c.target, nil)
-		if got.Status != c.status || !strings.Contains(string(got.Body), c.want) {
-			t.Errorf("%s: %d %.300s, want %d with %q", c.target, got.Status, got.Body, c.status, c.want)
-		}
-	}
+	apitest.Shapes(t, s, exportedPath, "testdata/rules.txt", func(string, api.Answer) {})
 	first := s.Answer("GET", list+"/export?limit=5&location_code=A%25"+identifier, nil)
 	tag, _ := apitest.Field(first, "ETag")
 	same := s.Answer("GET", list+"/export?location_code=A%25&limit=05"+identifier,
