@@ -84,9 +84,8 @@ func BenchmarkAggregate(b *testing.B) {
 					q.Groups = []Group{{Column: by}}
 				}
 				answer := func() {
-					if _, err := t.Answer(q); err != nil {
-						b.Fatal(err)
-					}
+					_, err := t.Answer(q)
+					testkit.Must(b, err)
 				}
 				answer()
 				answer()

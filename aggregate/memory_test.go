@@ -26,9 +26,8 @@ func TestFullBytes(t *testing.T) {
 		if c.Kind == snapshot.Int || c.Kind == snapshot.Decimal {
 			q.Measures = append(q.Measures, Measure{Sum, c.Name})
 		}
-		if _, err := table.Answer(q); err != nil {
-			t.Fatal(err)
-		}
+		_, err := table.Answer(q)
+		testkit.Must(t, err)
 	}
 	kept := table.inputs.Bytes()
 	for _, c := range table.columns {

@@ -181,9 +181,8 @@ func TestPartialRequestDuringShutdown(t *testing.T) {
 			t.Fatal(status)
 		}
 	}
-	if _, err := io.WriteString(half, plainGet[:30]); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(half, plainGet[:30])
+	testkit.Must(t, err)
 	testkit.WaitFor(t, "three connections", func() bool { return s.Lists.Callers.Count() == 3 })
 	ended := startShutdown(s)
 	testkit.WaitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)

@@ -140,9 +140,8 @@ func TestParquetTwin(t *testing.T) {
 		var file, again bytes.Buffer
 		n, err := WriteParquet(&file, fields, slices.Values(ranges), o)
 		testkit.Must(t, err)
-		if _, err := WriteParquet(&again, fields, slices.Values(ranges), o); err != nil {
-			t.Fatal(err)
-		}
+		_, err = WriteParquet(&again, fields, slices.Values(ranges), o)
+		testkit.Must(t, err)
 		if !bytes.Equal(file.Bytes(), again.Bytes()) {
 			t.Errorf("seed %d: the same rows gave other bytes", seed)
 		}
@@ -230,9 +229,8 @@ func TestParquetSchema(t *testing.T) {
 	fields := allFields(t, r, seg)
 	var file bytes.Buffer
 	o := ParquetOptions{Metadata: map[string]string{"title": "Things"}}
-	if _, err := WriteParquet(&file, fields, All(seg), o); err != nil {
-		t.Fatal(err)
-	}
+	_, err := WriteParquet(&file, fields, All(seg), o)
+	testkit.Must(t, err)
 	f := openFile(t, file.Bytes())
 	schema := f.Metadata().Schema[1:]
 	if len(schema) != len(fields) {
@@ -309,9 +307,8 @@ func TestParquetWriteFails(t *testing.T) {
 	seg := randomSegment(t, r, 500)
 	fields := allFields(t, r, seg)
 	var whole bytes.Buffer
-	if _, err := WriteParquet(&whole, fields, All(seg), ParquetOptions{RowGroup: 100}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := WriteParquet(&whole, fields, All(seg), ParquetOptions{RowGroup: 100})
+	testkit.Must(t, err)
 	full := errors.New("disk full")
 	for room := 0; room < whole.Len(); room += 1 + whole.Len()/50 {
 		_, err := WriteParquet(&limited{room, full}, fields, All(seg), ParquetOptions{RowGroup: 100})

@@ -79,9 +79,8 @@ func TestAppendFrozen(t *testing.T) {
 		plain := roaring.BitmapOf(rows...)
 		plain.RunOptimize()
 		var want bytes.Buffer
-		if _, err := plain.WriteFrozenTo(&want); err != nil {
-			t.Fatal(err)
-		}
+		_, err = plain.WriteFrozenTo(&want)
+		testkit.Must(t, err)
 		if !bytes.Equal(got[8:], want.Bytes()) {
 			t.Errorf("bitmap %d: %d bytes differ from the library's %d", i, len(got)-8, want.Len())
 		}

@@ -45,9 +45,8 @@ func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 	g.seen()
 	conn := apitest.Dial(t, g.address)
 	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
-	if _, err := io.WriteString(conn, c.bytes(marked("case"+number))); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(conn, c.bytes(marked("case"+number)))
+	testkit.Must(t, err)
 	for answers, open := 0, true; open && answers < requests; {
 		method := "GET"
 		if strings.Count(c.send, "HEAD ") == 1 && answers == 1 {
@@ -107,16 +106,14 @@ func readEdge(t *testing.T, conn apitest.Conn, method string) (a edgeAnswer, ok 
 		return edgeAnswer{}, false
 	// The answer to a request without a version has no header and ends with the connection.
 	case string(start) != "HTTP/":
-		if _, err := io.Copy(io.Discard, conn.Reader); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.Copy(io.Discard, conn.Reader)
+		testkit.Must(t, err)
 		return edgeAnswer{}, true
 	}
 	response, err := http.ReadResponse(conn.Reader, &http.Request{Method: method})
 	testkit.Must(t, err)
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.Copy(io.Discard, response.Body)
+	testkit.Must(t, err)
 	return edgeAnswer{response.StatusCode, response.Header.Get(contract.HeaderUnknown)}, true
 }
 

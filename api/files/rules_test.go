@@ -266,9 +266,8 @@ func silentClient(t *testing.T, address, target string) net.Conn {
 	testkit.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
-	if _, err := io.WriteString(conn, "GET "+target+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.WriteString(conn, "GET "+target+" HTTP/1.1\r\nHost: a\r\n\r\n")
+	testkit.Must(t, err)
 	return conn
 }
 

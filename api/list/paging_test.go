@@ -158,9 +158,8 @@ func TestHead(t *testing.T) {
 	// The connection stays usable.
 	conn := apitest.Dial(t, address)
 	for range 3 {
-		if _, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a\r\n\r\n", apitest.Target); err != nil {
-			t.Fatal(err)
-		}
+		_, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a\r\n\r\n", apitest.Target)
+		testkit.Must(t, err)
 		response, err := http.ReadResponse(conn.Reader, &http.Request{Method: "HEAD"})
 		if err != nil || response.StatusCode != 200 || response.Close {
 			t.Fatalf("%v %+v", err, response)

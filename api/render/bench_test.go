@@ -257,9 +257,8 @@ func BenchmarkCoded(b *testing.B) {
 					plain = render.JSON().Append(plain[:0], ranges)
 					out := bytes.NewBuffer(dst)
 					level6.Reset(out)
-					if _, err := level6.Write(plain); err != nil {
-						b.Fatal(err)
-					}
+					_, err := level6.Write(plain)
+					testkit.Must(b, err)
 					testkit.Must(b, level6.Close())
 					return out.Bytes()
 				})

@@ -145,9 +145,8 @@ func TestFigureBook(t *testing.T) {
 	for _, f := range files.File {
 		r, err := f.Open()
 		testkit.Must(t, err)
-		if _, err := io.Copy(&text, r); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.Copy(&text, r)
+		testkit.Must(t, err)
 	}
 	for _, number := range csvNumbers(t, apitest.Browse(s, "/figure/conflict-events.csv"+figureQuery).Body) {
 		if !strings.Contains(text.String(), "<v>"+number+"</v>") {

@@ -44,9 +44,8 @@ func TestIdleConnections(t *testing.T) {
 		testkit.Must(t, err)
 		defer conn.Close()
 		all = append(all, conn)
-		if _, err := io.WriteString(conn, "GET "+apitest.Target+"&limit=20 HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.WriteString(conn, "GET "+apitest.Target+"&limit=20 HTTP/1.1\r\nHost: a\r\n\r\n")
+		testkit.Must(t, err)
 		if n, err := conn.Read(answer); err != nil || n < 200 {
 			t.Fatal(n, err)
 		}

@@ -93,9 +93,8 @@ func (c client) readWhole() (status int, err error) {
 func get(t *testing.T, address string) int {
 	t.Helper()
 	c := dial(t, address)
-	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+	testkit.Must(t, err)
 	status, err := c.readWhole()
 	testkit.Must(t, err)
 	return status
@@ -110,9 +109,8 @@ const badRequest = "GET / HTTP/1.1\r\n\r\n"
 func lingeringClient(t *testing.T, address string) client {
 	t.Helper()
 	c := dial(t, address)
-	if _, err := io.WriteString(c, badRequest); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(c, badRequest)
+	testkit.Must(t, err)
 	if status, err := c.readWhole(); status != 400 || err != nil {
 		t.Fatalf("%d %v", status, err)
 	}
@@ -184,9 +182,8 @@ func TestEndWaitsForLingering(t *testing.T) {
 	t.Parallel()
 	n, address, _ := serve(t, Options{})
 	c := dial(t, address)
-	if _, err := io.WriteString(c, badRequest); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(c, badRequest)
+	testkit.Must(t, err)
 	waitFor(t, "a lingering connection", func() bool { return n.Lingering() == 1 })
 	ended := make(chan struct{})
 	go func() {

@@ -347,9 +347,8 @@ func TestWriteKeepsWhatCopiesHave(t *testing.T) {
 	table.States = nil
 	first, second, lost, third := add(1), add(2), add(3), add(4)
 	for _, m := range []*Metadata{first, second} {
-		if _, err := Write(dir, m); err != nil {
-			t.Fatal(err)
-		}
+		_, err := Write(dir, m)
+		testkit.Must(t, err)
 	}
 	copied := filepath.Join(t.TempDir(), "metadata")
 	testkit.Must(t, os.CopyFS(copied, os.DirFS(dir)))
@@ -380,9 +379,8 @@ func TestWriteKeepsWhatCopiesHave(t *testing.T) {
 	// Metadata of an earlier release names no manifests, so nothing of it may be removed.
 	earlier := bytes.ReplaceAll(third.JSON, []byte(manifestsKey), []byte("hdqs.other"))
 	testkit.Must(t, os.WriteFile(filepath.Join(copied, metadataName(4)), earlier, 0o600))
-	if _, err := Write(copied, add(5)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = Write(copied, add(5))
+	testkit.Must(t, err)
 	for name := range want {
 		if _, err := os.Stat(filepath.Join(copied, name)); err != nil {
 			t.Error(err)
@@ -412,9 +410,8 @@ func TestExpire(t *testing.T) {
 		}
 		dir := t.TempDir()
 		metadata := filepath.Join(dir, filepath.FromSlash(Folder), "t", "metadata")
-		if _, err := Write(metadata, whole.made); err != nil {
-			t.Fatal(err)
-		}
+		_, err := Write(metadata, whole.made)
+		testkit.Must(t, err)
 		for range 2 { // the second time nothing changes
 			testkit.Must(t, Expire(dir, kept))
 		}

@@ -33,9 +33,8 @@ func putFile(t *testing.T, b *bulk.Bulk, path string, rows []cells) bulk.File {
 	t.Helper()
 	var data bytes.Buffer
 	w := parquet.NewGenericWriter[cells](&data, parquet.MaxRowsPerRowGroup(2))
-	if _, err := w.Write(rows); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Write(rows)
+	testkit.Must(t, err)
 	testkit.Must(t, w.Close())
 	sum := sha256.Sum256(data.Bytes())
 	f := bulk.File{

@@ -59,9 +59,8 @@ func addBulk(t *testing.T, folder string, rows int, formats ...bulk.Format) {
 	defer snap.Close()
 	b := bulk.Open(st)
 	o := export.Options{Formats: formats, PartitionRows: rows}
-	if _, err := export.ToStore(t.Context(), b, snap, o); err != nil {
-		t.Fatal(err)
-	}
+	_, err := export.ToStore(t.Context(), b, snap, o)
+	testkit.Must(t, err)
 	testkit.Must(t, iceberg.Update(b, folder, "", nil))
 }
 

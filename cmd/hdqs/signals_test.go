@@ -160,9 +160,8 @@ func TestEndIsBounded(t *testing.T) {
 	for range 64 { // more than the buffers of both sides hold
 		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", with(conflictPath))
 	}
-	if _, err := conn.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = conn.Read(make([]byte, 1))
+	testkit.Must(t, err)
 	hangs.Store(true)
 	s.signal(t, syscall.SIGHUP)
 	answers := func() string {

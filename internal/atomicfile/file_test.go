@@ -99,9 +99,8 @@ func TestCommitAs(t *testing.T) {
 	dir := t.TempDir()
 	f, err := Create(filepath.Join(dir, "segment"))
 	testkit.Must(t, err)
-	if _, err := f.Write([]byte("text")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.Write([]byte("text"))
+	testkit.Must(t, err)
 	testkit.Must(t, f.CommitAs(filepath.Join(dir, "digest")))
 	if err := f.Discard(); err != nil {
 		t.Errorf("Discard after CommitAs: %v", err)
@@ -114,9 +113,8 @@ func TestWriteErrorHasCount(t *testing.T) {
 	f, err := Create(filepath.Join(t.TempDir(), "a"))
 	testkit.Must(t, err)
 	defer f.Discard()
-	if _, err := f.Write([]byte("text")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.Write([]byte("text"))
+	testkit.Must(t, err)
 	f.OS().Close()
 	if _, err := f.Write([]byte("more")); err == nil || !strings.Contains(err.Error(), "after 4 bytes") {
 		t.Errorf("error %v, want the number of bytes before it", err)

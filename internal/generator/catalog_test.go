@@ -106,11 +106,10 @@ func TestSameOptionsSameBytes(t *testing.T) {
 	write := func(o Options, cores int, make func(string, Options) ([]Count, error)) map[string]string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 		dir := t.TempDir()
-		if _, err := make(dir, o); err != nil {
-			t.Fatal(err)
-		}
+		_, err := make(dir, o)
+		testkit.Must(t, err)
 		all := map[string]string{}
-		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}

@@ -418,9 +418,8 @@ func TestRewound(t *testing.T) {
 	}
 	mustFetch(t, replica, reader)
 	mustFetch(t, unsigned, trusting)
-	if _, err := publishRemote(t, r, "canary", "s1", noon.Add(time.Hour), writer); err != nil {
-		t.Fatal(err)
-	}
+	_, err := publishRemote(t, r, "canary", "s1", noon.Add(time.Hour), writer)
+	testkit.Must(t, err)
 	good := b.Objects[channel]
 	for name, put := range map[string]objectstest.Object{
 		"an older file":               old,
@@ -452,9 +451,8 @@ func TestRewound(t *testing.T) {
 	if err != nil || f.ID != "s2" {
 		t.Errorf("after an unsigned channel: %v, %v", f, err)
 	}
-	if _, err := publishRemote(t, r, "stable", "s1", noon, writer); err != nil {
-		t.Fatal(err)
-	}
+	_, err = publishRemote(t, r, "stable", "s1", noon, writer)
+	testkit.Must(t, err)
 	if f := mustFetch(t, replica, reader); f.ID != "s1" || !f.PublishedAt.After(v.PublishedAt) {
 		t.Errorf("after a rollback: %+v", f)
 	}
@@ -501,9 +499,8 @@ func TestCollectRemote(t *testing.T) {
 			return false
 		}
 	})
-	if _, err := store.Collect(t.Context(), r, o); err != nil {
-		t.Fatal(err)
-	}
+	_, err = store.Collect(t.Context(), r, o)
+	testkit.Must(t, err)
 	if !collected.Load() {
 		t.Fatal("the collection did not check the segment before it removed it")
 	}
@@ -611,9 +608,8 @@ func TestPublishSigned(t *testing.T) {
 	if puts := b.Take("PUT channels"); len(puts) > 0 {
 		t.Errorf("wrote %q", puts)
 	}
-	if _, err := publishRemote(t, r, "stable", "s1", later, signing); err != nil {
-		t.Fatal(err)
-	}
+	_, err := publishRemote(t, r, "stable", "s1", later, signing)
+	testkit.Must(t, err)
 	reader := newStore(t).Trusting(keys)
 	if f := mustFetch(t, NewReplica(r, reader, "stable"), reader); f.ID != "s1" {
 		t.Errorf("fetched %s, want s1", f.ID)

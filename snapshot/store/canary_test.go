@@ -115,9 +115,8 @@ func TestReplicaReports(t *testing.T) {
 		at := time.Now().Add(-age)
 		testkit.Must(t, os.Chtimes(filepath.Join(s.Dir(), path), at, at))
 	}
-	if _, err := Collect(t.Context(), s.Files(), CollectOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Collect(t.Context(), s.Files(), CollectOptions{})
+	testkit.Must(t, err)
 	left, err := NamesIn(filepath.Join(s.Dir(), ReplicasDir, "stable"))
 	if err != nil || len(left) != 1 || left[0] != "new" {
 		t.Errorf("left %q, %v", left, err)

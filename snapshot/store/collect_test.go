@@ -121,9 +121,8 @@ func TestCollectRandom(t *testing.T) {
 		}
 		keep := random.IntN(3)
 		o := CollectOptions{Keep: keep, Now: time.Now().Add(time.Hour)}
-		if _, err := Collect(t.Context(), s.Files(), o); err != nil {
-			t.Fatal(err)
-		}
+		_, err := Collect(t.Context(), s.Files(), o)
+		testkit.Must(t, err)
 		used := map[string]bool{}
 		ids, err := s.Snapshots.Manifests()
 		testkit.Must(t, err)

@@ -73,9 +73,8 @@ func TestCollectDeltas(t *testing.T) {
 		putSnapshot(t, s, "s3", tables.Wide("a", 3)),
 	}
 	for i := range 2 {
-		if _, err := s.PutDeltas(manifests[i], manifests[i+1]); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.PutDeltas(manifests[i], manifests[i+1])
+		testkit.Must(t, err)
 	}
 	stray := filepath.Join(s.Dir(), deltasDir, "notes.txt")
 	testkit.Must(t, os.WriteFile(stray, nil, 0o600))
@@ -86,9 +85,8 @@ func TestCollectDeltas(t *testing.T) {
 		t.Errorf("a young delta was removed, %v", err)
 	}
 	o.Now = now.Add(2 * time.Hour)
-	if _, err := Collect(t.Context(), s.Files(), o); err != nil {
-		t.Fatal(err)
-	}
+	_, err = Collect(t.Context(), s.Files(), o)
+	testkit.Must(t, err)
 	if exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {
 		t.Error("a delta to a segment that was removed is still there")
 	}

@@ -66,9 +66,8 @@ func TestSources(t *testing.T) {
 // TestMalformedManifests makes one fault at a time in a valid manifest.
 func TestMalformedManifests(t *testing.T) {
 	t.Parallel()
-	if _, err := ParseManifest([]byte(goodManifest)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := ParseManifest([]byte(goodManifest))
+	testkit.Must(t, err)
 	for _, c := range testkit.Cases(t, "testdata/manifests.txt", " | ", 4) {
 		text := strings.Replace(goodManifest, strings.ReplaceAll(c[1], `\n`, "\n"), c[2], 1)
 		if text == goodManifest {
