@@ -276,7 +276,7 @@ var wanted = map[reason]string{
 	badDate:         "a day as YYYY-MM-DD",
 	missing:         "a value",
 	emptyAsWord:     "an empty cell where there is no value",
-	unknownLocation: "a code of the list of countries, such as AFG",
+	unknownLocation: "a code that the list of countries has",
 }
 
 // unreadable reports whether there is no value to keep. After any other reason the value has been

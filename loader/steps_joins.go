@@ -11,12 +11,12 @@ import (
 // readOrgType sets the type of a listed organisation: the code from its row, the description from
 // the list of types.
 func readOrgType() step {
-	const header, role = "org_type_code", "org-type"
+	const header, described, role = "org_type_code", "org_type_description", "org-type"
 	return step{
-		wanted: []string{header}, joins: role,
+		wanted: []string{header}, optional: []string{described}, joins: role,
 		bind: func(f *sourceReader) rowStep {
-			types, at := f.refs.joins[role], f.file.csv.position(header)
-			code, description := f.rows.column(header), f.rows.column("org_type_description")
+			types, at, ownAt := f.refs.joins[role], f.file.csv.position(header), f.file.csv.position(described)
+			code, description := f.rows.column(header), f.rows.column(described)
 			var key []byte
 			return func() *rowFault {
 				cell := f.file.csv.cell(at)
@@ -25,6 +25,10 @@ func readOrgType() step {
 				}
 				key = keyOf(key[:0], cell)
 				if row, ok := types.find(key); ok && len(cell) > 0 {
+					wrong := types.nameElsewhere("description", row, described, f.file.csv.cell(ownAt))
+					if wrong != "" {
+						return f.file.csv.fault(otherName, wrong)
+					}
 					description.copyFrom(types.rows.column("description"), row)
 					return nil
 				}
