@@ -244,7 +244,7 @@ func (l *unitReader) readRow() *rowFault {
 		utf8.RuneCountInString(u.name) > maxPlaceName:
 		return l.csv.fault(tooLong, quoted(l.csv.raw))
 	}
-	if name := l.cell(3); len(name) == 0 || isEmptyWord(name) {
+	if name := l.cell(3); isEmptyWord(name) {
 		l.report.odd(l.csv.cellFault(emptyAsWord, unitHeaders[3], name))
 	}
 	u.level, u.start = int(level), start
