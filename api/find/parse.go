@@ -31,7 +31,7 @@ func (x *Index) parse(words, written []string) (best *question) {
 			continue
 		}
 		q := &question{list: none}
-		r := &parser{x, q, nil}
+		r := &parser{Index: x, question: q}
 		for _, p := range parts {
 			own := *p
 			r.parts = append(r.parts, &own)
@@ -84,6 +84,9 @@ func (x *parser) takeTopics(first *part) bool {
 			})
 			if len(common) > 0 && x.addPairs(t.pairs) {
 				topics, p.used, x.by = common, true, cmp.Or(x.by, t.by)
+				if t.who != "" {
+					x.sex = [2]string{t.who, p.written}
+				}
 				if len(t.pairs) > 0 && !isOwn(common[0], t.pairs) {
 					x.asked, x.replaces = append(x.asked, p.written), true
 				}
@@ -196,6 +199,9 @@ func (x *parser) addFilters() {
 				q.asked = append(q.asked, p.written)
 			}
 		}
+	}
+	if q.who == "" && x.sex[0] != "" { // "refugiadas", but not "mujeres refugiadas"
+		q.who, q.asked = x.sex[0], append(q.asked, x.sex[1])
 	}
 }
 

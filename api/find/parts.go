@@ -183,6 +183,7 @@ type parser struct {
 	*Index
 	*question
 	parts []*part
+	sex   [2]string // of the people that a word of the figure means, and how it is written
 }
 
 // country is the first country of a question, none without one.

@@ -28,6 +28,7 @@ type term struct {
 	year   string      // how many after that of the snapshot, with its sign; empty for none
 	isWeak bool        // it means this only where nothing else does
 	isMore bool        // it is a part of another phrase, and means nothing alone
+	isKept bool        // empty words of the phrase count
 }
 
 // sides of a movement, of the place that follows. Words with fromOrOf mean one of the two.
@@ -107,7 +108,7 @@ func vocabularyOf(languages ...string) *vocabulary {
 		for _, phrase := range listed(line[1]) {
 			all := wordsOf(phrase)
 			key := strings.Join(needed(v.asides, all), " ")
-			isWhole := t != nil && (t.year != "" || t.by != "" && v.asides[all[0]] != "" ||
+			isWhole := t != nil && (t.isKept || t.year != "" || t.by != "" && v.asides[all[0]] != "" ||
 				t.who != "" && strings.ContainsAny(key, "0123456789")) // 60 is no age, but over 60 is
 			if len(all) > 1 && (isWhole || key == strings.Join(all, " ")) {
 				key = strings.Join(all, " ")
@@ -150,6 +151,7 @@ func termOf(text string) *term {
 	t := new(term)
 	text, t.isWeak = strings.CutPrefix(text, "?")
 	text, t.isMore = strings.CutPrefix(text, "+")
+	text, t.isKept = strings.CutPrefix(text, "=")
 	t.isWeak = t.isWeak || t.isMore
 	for word := range strings.FieldsSeq(text) {
 		field, value, hasValue := strings.Cut(word, "=")
