@@ -165,17 +165,19 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 	if q == nil {
 		q = &question{list: none, left: written}
 	}
-	for range 2 { // a place can be corrected only once the list is known
-		again, as := s.corrected(q, words, written)
+	words, written = slices.Clone(words), slices.Clone(written)
+	for range mostCorrected { // a place can be corrected only once the list is known
+		again, at, meant := s.corrected(q, words, written)
 		if again == nil {
 			break
 		}
 		var texts []string
-		for _, other := range as {
-			texts = append(texts, strings.Join(other, " "))
+		for _, word := range slices.Backward(meant) {
+			words[at], written[at] = word, word
+			texts = append(texts, strings.Join(words, " "))
 		}
-		a.Instead = strings.Join(texts, ", ")
-		q, words, written = again, as[0], respelled(words, written, as[0])
+		slices.Reverse(texts)
+		q, a.Instead = again, strings.Join(texts, ", ")
 	}
 	if q.list == none {
 		return nil

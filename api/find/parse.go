@@ -253,9 +253,12 @@ func (x *parser) monthOf(at int) string {
 	return year.time
 }
 
-// respellings are a question with the words that mean nothing replaced by what was probably meant:
-// a unit of the country that is named, or a word of figures or countries.
-func (x *Index) respellings(q *question, words, written []string) [][]string {
+// corrected understands a question with one of the words that mean nothing replaced by what was
+// probably meant: a unit of the country that is named, or a word of figures or countries. It
+// returns the position of the word, and what is in its place: several words where it is as near to
+// several countries, all of which the question names then. It returns nil where as many words are
+// left over.
+func (x *Index) corrected(q *question, words, written []string) (best *question, at int, meant []string) {
 	var units []string
 	for _, at := range q.places {
 		for id := range x.entries {
@@ -266,7 +269,6 @@ func (x *Index) respellings(q *question, words, written []string) [][]string {
 	}
 	slices.Sort(units)
 	people := slices.Sorted(maps.Keys(x.people))
-	all := [][]string{words}
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to
@@ -275,51 +277,21 @@ func (x *Index) respellings(q *question, words, written []string) [][]string {
 			continue
 		}
 		near := func(known []string, oneIn int) []string { return nearest.All(word, withFirst(word, known), n/oneIn) }
-		var more [][]string
-		for _, meant := range slices.Concat(near(units, oneInPlaces), near(vocabularies().words, oneInWords),
+		for _, other := range slices.Concat(near(units, oneInPlaces), near(vocabularies().words, oneInWords),
 			near(x.countryWords, oneInPlaces), near(people, oneInPlaces)) {
-			if n < leastEmpty && vocabularies().asides[meant] != "" {
-				continue
+			replaced := func(words []string) []string { return slices.Concat(words[:i], []string{other}, words[i+1:]) }
+			again := x.parse(replaced(words), replaced(written))
+			switch {
+			case n < leastEmpty && vocabularies().asides[other] != "":
+			case again == nil || len(again.left) >= len(q.left) || q.isElsewhere(again):
+			case best == nil || len(again.left) < len(best.left):
+				best, at, meant = again, i, []string{other}
+			case i == at && len(again.left) == len(best.left) && again.isAlike(best):
+				best.places, meant = append(best.places, again.places...), append(meant, other)
 			}
-			for _, before := range all[:min(len(all), mostRespelled)] {
-				more = append(more, slices.Concat(before[:i], []string{meant}, before[i+1:]))
-			}
-		}
-		if more != nil {
-			all = more
 		}
 	}
-	if slices.Equal(all[0], words) {
-		return nil
-	}
-	return all
-}
-
-// corrected understands a question with other spellings, and returns their words. It returns nil if
-// these leave as many words over. Words that are as near to several countries name all of them.
-func (x *Index) corrected(q *question, words, written []string) (best *question, as [][]string) {
-	for _, other := range x.respellings(q, words, written) {
-		again := x.parse(other, respelled(words, written, other))
-		switch {
-		case again == nil || len(again.left) >= len(q.left) || q.isElsewhere(again):
-		case best == nil || len(again.left) < len(best.left):
-			best, as = again, [][]string{other}
-		case len(again.left) == len(best.left) && again.isAlike(best):
-			best.places, as = append(best.places, again.places...), append(as, other)
-		}
-	}
-	return best, as
-}
-
-// respelled are words as they are written, but for those in place of which there are other ones.
-func respelled(words, written, other []string) []string {
-	as := slices.Clone(other)
-	for i, word := range words {
-		if other[i] == word {
-			as[i] = written[i]
-		}
-	}
-	return as
+	return best, at, meant
 }
 
 // isAlike reports whether questions are the same, but for the countries that they name.
@@ -330,13 +302,13 @@ func (q *question) isAlike(other *question) bool {
 }
 
 // The length from which a word is corrected, and that from which it may be one that asks for
-// nothing, to which short words of others are near; in how many letters one may be wrong, and how
-// many spellings of the words before are tried with those of the next. Other words than names of
-// places are near to many that mean something else: "training" to "tracking".
+// nothing, to which short words of others are near; in how many letters one may be wrong; and how
+// many words are corrected. Other words than names of places are near to many that mean something
+// else: "training" to "tracking".
 const (
 	leastCorrected = 5
 	leastEmpty     = 6
 	oneInPlaces    = 4
 	oneInWords     = 5
-	mostRespelled  = 4
+	mostCorrected  = 4
 )
