@@ -34,7 +34,7 @@ func bysOf(q *Question, s state) []by {
 	e := q.Plan.Endpoint
 	l := q.Language
 	var all []by
-	if len(e.Series()) > 0 {
+	if len(e.Series()) > 0 && len(e.Figures) > 0 { // without figures they are of what goes on for years
 		for _, part := range []string{"month", "year"} {
 			if part == "month" && isYearly(e) {
 				continue
