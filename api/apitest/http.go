@@ -267,7 +267,8 @@ func Shapes(t *testing.T, s *api.Server, root, file string, check func(request s
 		if name, v, found := strings.Cut(field, ": "); found {
 			header = Fields(name, v)
 		}
-		target = root + strings.NewReplacer(" ", "%20", "+", "%2B", "$ID", Identifier).Replace(strings.TrimSpace(target))
+		encode := strings.NewReplacer(" ", "%20", "+", "%2B", "$ID", Identifier)
+		target = root + encode.Replace(strings.TrimSpace(target))
 		a := s.Answer("GET", target, header)
 		var all strings.Builder
 		for _, f := range a.Header {
