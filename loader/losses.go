@@ -290,7 +290,7 @@ func (r *Report) Losses() (lines []string) {
 			lines = append(lines, fmt.Sprintf("duplicate rows: %s: %s with other values than the one kept, first: %s",
 				t.Table, countOf(d.Different, "row"), d.Examples[0]))
 		}
-		if d := t.Duplicates; d.Same != "" && 100*d.Identical > t.Rows { // files may overlap at their edges
+		if d := t.Duplicates; d.Same != "" && 10*d.Identical > t.Rows { // files may overlap at their edges
 			lines = append(lines, fmt.Sprintf("note: duplicate rows: %s: %s equal to the one kept, first: %s; "+
 				"one of two files may be an older copy, with rows that its source has withdrawn",
 				t.Table, countOf(d.Identical, "row"), d.Same))
