@@ -264,18 +264,26 @@ func checkRenamed(r *csvReader) error {
 		if i := slices.IndexFunc(r.header, renamed[name].MatchString); i >= 0 {
 			return fmt.Errorf("%s: header lacks %s and has %s; rename it", r.name, name, r.header[i])
 		}
-		if dataset != resource {
-			return fmt.Errorf("%s: header lacks %s, but has the other id of a source", r.name, name)
-		}
+	}
+	switch {
+	case dataset && !resource:
+		return fmt.Errorf("%s: header lacks resource_hdx_id, but has dataset_hdx_id", r.name)
+	case resource && !dataset:
+		return fmt.Errorf("%s: header lacks dataset_hdx_id, but has resource_hdx_id", r.name)
 	}
 	return nil
 }
 
-// renamed match other names of the columns that files may lack.
+// renamed match other names of the columns that files may lack. An id is a word, no part of one, as
+// in dataset_hdx_provider_stub.
 var renamed = map[string]*regexp.Regexp{
 	"error":           regexp.MustCompile(`(?i)^\W*err`),
-	"dataset_hdx_id":  regexp.MustCompile(`(?i)dataset.*id|id.*dataset`),
-	"resource_hdx_id": regexp.MustCompile(`(?i)resource.*id|id.*resource`),
+	"dataset_hdx_id":  renamedID("dataset"),
+	"resource_hdx_id": renamedID("resource"),
+}
+
+func renamedID(of string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)` + of + `(.*[^a-z])?id([^a-z]|$)|(^|[^a-z])id([^a-z].*)?` + of)
 }
 
 // joinTable is a reference list that rows of other files are joined with: its rows, found by their
