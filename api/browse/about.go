@@ -118,39 +118,36 @@ func (a *about) addSources(q *Question, files []string) error {
 
 // addPlaces adds the countries that are chosen, or how many have records.
 func (a *about) addPlaces(q *Question, rows *contract.Question) error {
-	var fields []string
+	field := ""
 	for i := range q.Plan.Endpoint.Fields {
-		if name := q.Plan.Endpoint.Fields[i].Name; isCountry(name) {
-			fields = append(fields, name)
+		if name := q.Plan.Endpoint.Fields[i].Name; isCountry(name) && (field == "" || rows.Has(name)) {
+			field = name
 		}
 	}
-	slices.SortStableFunc(fields, func(a, b string) int { return knownFirst(rows.Has(a), rows.Has(b)) })
-	for _, field := range fields {
-		codes := slices.Concat(rows.Texts(field), rows.Texts(field+contract.SeveralSuffix))
-		slices.Sort(codes)
-		if codes = slices.Compact(codes); len(codes) == 1 {
-			if c := q.country(codes[0]); c != nil { // no pattern such as A%
-				a.Places = cmp.Or(c.Name, codes[0])
-				return nil
-			}
-		}
-		found, _, err := q.groups(rows, nil, "distinct:"+field)
-		if err != nil || len(found) == 0 {
-			return err
-		}
-		count, _ := strconv.Atoi(found[0].Value("distinct_" + field))
-		if count == 1 {
-			of, _, err := q.groups(rows, []string{field}, "count")
-			if err != nil || len(of) == 0 {
-				return err
-			}
-			a.Places = q.nameOf(of[len(of)-1].Value(field))
-			return nil
-		}
-		a.Places = q.Language.T("%s countries", lang.Count(count))
+	if field == "" {
 		return nil
 	}
-	return nil
+	codes := slices.Concat(rows.Texts(field), rows.Texts(field+contract.SeveralSuffix))
+	slices.Sort(codes)
+	if codes = slices.Compact(codes); len(codes) == 1 {
+		if c := q.country(codes[0]); c != nil { // no pattern such as A%
+			a.Places = cmp.Or(c.Name, codes[0])
+			return nil
+		}
+	}
+	found, _, err := q.groups(rows, nil, "distinct:"+field)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	count, _ := strconv.Atoi(found[0].Value("distinct_" + field))
+	if a.Places = q.Language.T("%s countries", lang.Count(count)); count != 1 {
+		return nil
+	}
+	of, _, err := q.groups(rows, []string{field}, "count")
+	if err == nil && len(of) > 0 {
+		a.Places = q.nameOf(of[len(of)-1].Value(field))
+	}
+	return err
 }
 
 // Source are the providers in words.
