@@ -28,7 +28,6 @@ type Share struct {
 	Title, Second string // of the view: one sentence, and a second line
 	Filters       string // what was chosen, in words
 	Description   string
-	Facts         string // of the figure, as sentences
 	Address       string // of the view
 	Cited         string // of the view with its snapshot
 	Image, Frame  string // addresses of the picture and of the page for frames, empty without a figure
@@ -87,7 +86,6 @@ func (p *Page) share(q *Question, s state) {
 		return
 	}
 	r.Embed = Frame(r.Frame, p.Title, "100%", FrameHeight)
-	r.Facts = x.About.text(l)
 	r.Description = r.Second
 	if r.Filters != "" {
 		r.Description += ". " + l.T("This figure shows:") + " " + r.Filters + "."
