@@ -46,6 +46,9 @@ func (p *Param) Exactly(text string) string {
 
 // Literal is the text that a value asks for as it is: the value, if it has wildcards or no escapes.
 func (p *Param) Literal(value string) string {
+	if !strings.Contains(value, `\`) {
+		return value
+	}
 	if text := patternTexts.Replace(value); p.Exactly(text) == value {
 		return text
 	}

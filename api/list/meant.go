@@ -31,11 +31,15 @@ func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList) (hints
 		if fault != nil {
 			continue
 		}
-		for _, text := range q.Texts(p.Name) {
+		values := f.Values
+		if !p.List {
+			values = []index.Value{f.Value}
+		}
+		for _, v := range values {
 			var names []string
-			want := p.Literal(text)
-			if bare := lang.Folded(want); !isCode && bare != "" {
-				names = meantNames(c.Cardinality(), c.TextOf, strings.ToLower(want), bare)
+			want := p.Literal(v.Text)
+			if !isCode {
+				names = meantNames(c.Cardinality(), c.TextOf, want)
 			}
 			if names == nil && c.Cardinality() <= mostNear {
 				names = nearNames(want, c.Cardinality(), c.TextOf, b.Countries)
@@ -54,6 +58,15 @@ const mostNear = 5000
 // nearNames are the first of n names at the smallest distance from a text of which at most a
 // quarter is wrong, none if one has the text, or a country that may have no records here.
 func nearNames(text string, n int, name func(uint32) string, countries []state.Country) (all []string) {
+	for code := range uint32(n) {
+		if strings.EqualFold(name(code), text) {
+			return nil
+		}
+	}
+	isCountry := func(c state.Country) bool { return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text) }
+	if strings.ContainsAny(text, `%_\`) || slices.ContainsFunc(countries, isCountry) { // a pattern is no name
+		return nil
+	}
 	var folded []string
 	own := map[string]string{}
 	for code := range uint32(n) {
@@ -62,12 +75,6 @@ func nearNames(text string, n int, name func(uint32) string, countries []state.C
 		}
 		folded = append(folded, lang.Folded(name(code)))
 		own[folded[code]] = name(code)
-	}
-	isCountry := func(c state.Country) bool {
-		return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text)
-	}
-	if strings.ContainsAny(text, `%_\`) || slices.ContainsFunc(countries, isCountry) { // a pattern is no name
-		return nil
 	}
 	if text = lang.Folded(text); len(text) < len("AFG") {
 		return nil
@@ -81,13 +88,14 @@ func nearNames(text string, n int, name func(uint32) string, countries []state.C
 
 // meantNames are the first of n names that have a text as its bare form has it, none if one has the
 // text itself.
-func meantNames(n int, name func(uint32) string, text, bare string) (all []string) {
+func meantNames(n int, name func(uint32) string, text string) (all []string) {
+	bare, lower := lang.Folded(text), strings.ToLower(text)
 	for code := range uint32(n) {
 		own := name(code)
 		switch {
-		case strings.Contains(strings.ToLower(own), text):
+		case strings.Contains(strings.ToLower(own), lower):
 			return nil
-		case len(all) < mostMeant && strings.Contains(lang.Folded(own), bare):
+		case bare != "" && len(all) < mostMeant && strings.Contains(lang.Folded(own), bare):
 			all = append(all, own)
 		}
 	}
