@@ -63,7 +63,9 @@ func nearNames(text string, n int, name func(uint32) string, countries []state.C
 			return nil
 		}
 	}
-	isCountry := func(c state.Country) bool { return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text) }
+	isCountry := func(c state.Country) bool {
+		return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text)
+	}
 	if strings.ContainsAny(text, `%_\`) || slices.ContainsFunc(countries, isCountry) { // a pattern is no name
 		return nil
 	}
