@@ -94,21 +94,25 @@ func (p *pass) lostValues(th *theme, rows *tableBuilder) error {
 			return fmt.Errorf("column %s of table %s has no value any more; --allow-shrink=%s accepts it",
 				v.name, th.table.name, th.role)
 		}
-		gone, example := 0, ""
-		for code := range uint32(was.Cardinality()) {
-			if v.kind != snapshot.Text {
-				break
-			}
-			if _, is := v.byText[was.TextOf(code)]; !is {
-				gone, example = gone+1, cmp.Or(example, strings.Clone(was.TextOf(code)))
-			}
-		}
-		if 2*gone > was.Cardinality() {
+		if gone, example := v.goneTexts(was); 2*gone > was.Cardinality() {
 			return fmt.Errorf("%d of %d values of column %s of table %s are gone, such as %q; "+
 				"--allow-shrink=%s accepts it", gone, was.Cardinality(), v.name, th.table.name, example, th.role)
 		}
 	}
 	return nil
+}
+
+// goneTexts is how many texts of a stored column a column of texts has no more, and the first one.
+func (v *vector) goneTexts(was *snapshot.Column) (n int, first string) {
+	if v.kind != snapshot.Text {
+		return 0, ""
+	}
+	for code := range uint32(was.Cardinality()) {
+		if _, is := v.byText[was.TextOf(code)]; !is {
+			n, first = n+1, cmp.Or(first, strings.Clone(was.TextOf(code)))
+		}
+	}
+	return n, first
 }
 
 // hasValue reports whether a position has another value than null and the empty text.

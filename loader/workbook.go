@@ -194,24 +194,19 @@ func (t *riskRows) row(number int, cells []string) (record []string, err error) 
 
 // names looks for the row of names.
 func (t *riskRows) names(number int, cells []string) (record []string, err error) {
-	find := func(name string, from int) int {
-		for at := from; at < len(cells); at++ {
-			if strings.Join(strings.Fields(cells[at]), " ") == name {
-				return at
-			}
-		}
-		return -1
+	find := func(cells []string, name string) int {
+		return slices.IndexFunc(cells, func(c string) bool { return strings.Join(strings.Fields(c), " ") == name })
 	}
-	if find(riskHeaders[0].header, 0) < 0 {
+	if find(cells, riskHeaders[0].header) < 0 {
 		return nil, nil
 	}
 	var missing []string
 	for _, h := range riskHeaders {
-		at := find(h.header, 0)
+		at := find(cells, h.header)
 		switch {
 		case at < 0:
 			missing = append(missing, strconv.Quote(h.header))
-		case find(h.header, at+1) >= 0:
+		case find(cells[at+1:], h.header) >= 0:
 			return nil, fmt.Errorf("row %d has the name %q twice", number, h.header)
 		}
 		t.at = append(t.at, at)

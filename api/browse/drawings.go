@@ -402,7 +402,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 }
 
 // seconds are the values of a row in words, besides that of the groups: over time those of lines.
-// The only country of all rows is none of them.
+// If all rows are of one country, it is left out.
 func (v *viewer) seconds(d *contract.Drawing, b *by, sum *rightSum, row figureRow, lines []string) (texts []string) {
 	for i, field := range sum.fields {
 		name := row.fields[i]

@@ -292,16 +292,21 @@ func (q *Question) In(s NameSet) *Question {
 	return c
 }
 
+// ValuesOf are the values of a filter of the parameter.
+func (p *Param) ValuesOf(f *Filter) []index.Value {
+	if p.List {
+		return f.Values
+	}
+	return []index.Value{f.Value}
+}
+
 // Texts are the values of the filter of a name, as requests have them.
 func (q *Question) Texts(name string) (texts []string) {
 	at, known := q.plan.known[name]
 	if f := q.filterAt(at.position); known && f != nil {
-		values := f.Values
-		if !q.plan.Params[at.position].List {
-			values = []index.Value{f.Value}
-		}
-		for _, v := range values {
-			texts = append(texts, q.plan.Params[at.position].textOf(&Filter{Value: v, Text: f.Text}))
+		p := &q.plan.Params[at.position]
+		for _, v := range p.ValuesOf(f) {
+			texts = append(texts, p.textOf(&Filter{Value: v, Text: f.Text}))
 		}
 	}
 	return texts

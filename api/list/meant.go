@@ -31,11 +31,7 @@ func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList) (hints
 		if fault != nil {
 			continue
 		}
-		values := f.Values
-		if !p.List {
-			values = []index.Value{f.Value}
-		}
-		for _, v := range values {
+		for _, v := range p.ValuesOf(&f) {
 			var names []string
 			want := p.Literal(v.Text)
 			if !isCode {
