@@ -39,8 +39,8 @@ const codeRuns, codeRun = 64, 12
 
 // newFirstCode builds the code that all bodies of a table start with from samples of rows. It never
 // changes, so the bytes of a body depend on earlier requests only in which of its rows are copied
-// (copied.go).
-func newFirstCode(rows Rows) *blockCode {
+// (copied.go). The deflater that counted is returned too: it writes bodies with the code.
+func newFirstCode(rows Rows) (*blockCode, *deflater) {
 	first := &blockCode{generation: firstGeneration}
 	var seen counts
 	d := newDeflater(rows, first)
@@ -51,7 +51,9 @@ func newFirstCode(rows Rows) *blockCode {
 	d.matcher.finish()
 	first.build(&d.huffman, &seen)
 	first.begin(&first.begun)
-	return first
+	d.matcher.block.seen, d.matcher.next = nil, d.nextBatch
+	d.abandon()
+	return first, d
 }
 
 // sampleOf returns some runs of codeRun rows, spread over the table.

@@ -59,7 +59,11 @@ func NewTable(rows Rows, o Options) *Table {
 		o.Cache = cache.NewClock(DefaultCacheBytes)
 	}
 	t := &Table{rows: rows, tier: o.Tier}
-	t.firstCode = sync.OnceValue(func() *blockCode { return newFirstCode(rows) })
+	t.firstCode = sync.OnceValue(func() *blockCode {
+		code, d := newFirstCode(rows)
+		t.writers.Put(d)
+		return code
+	})
 	t.blocks = newStoredBlocks(o.Cache, rows, deflateBlock)
 	t.writers.New = func() any { return newDeflater(rows, t.firstCode()) }
 	t.copied = rowTable{
@@ -96,6 +100,7 @@ func (t *Table) Append(dst []byte, f Frame, runs []Run, coding Coding, pause fun
 
 // pieces encodes a gzip body from pieces, and with kept also from stored blocks and row blocks.
 func (t *Table) pieces(dst []byte, f Frame, runs []Run, kept bool, pause func()) []byte {
+	t.firstCode() // its writer is the first one of the pool
 	d := t.writers.Get().(*deflater)
 	d.matcher.pauses(pause)
 	d.begin(dst)
