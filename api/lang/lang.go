@@ -28,6 +28,11 @@ type Language struct {
 	Dir  string // ltr, or rtl
 	Path string // between the prefix of a mount and the path of a page, such as /fr; empty for English
 
+	at int // in All
+}
+
+// content is what the file of a language has.
+type content struct {
 	tag     language.Tag
 	texts   map[string]string // without those that depend on a number
 	printer *message.Printer
@@ -39,24 +44,32 @@ type Language struct {
 	groups    map[string]string // of countries, by slug
 }
 
-// All are the languages, English first.
-var All = sync.OnceValue(func() []*Language {
-	all := []*Language{
-		{Code: "en", Name: "English", Dir: "ltr"},
-		{Code: "fr", Name: "Français", Dir: "ltr", Path: "/fr"},
-		{Code: "es", Name: "Español", Dir: "ltr", Path: "/es"},
-		{Code: "ar", Name: "العربية", Dir: "rtl", Path: "/ar"},
+var all = []*Language{
+	{Code: "en", Name: "English", Dir: "ltr"},
+	{Code: "fr", Name: "Français", Dir: "ltr", Path: "/fr", at: 1},
+	{Code: "es", Name: "Español", Dir: "ltr", Path: "/es", at: 2},
+	{Code: "ar", Name: "العربية", Dir: "rtl", Path: "/ar", at: 3},
+}
+
+// All are the languages, English first. Nobody may change them.
+func All() []*Language { return all }
+
+// contents are what the files of all languages have. They are read at the first text, which is
+// after the first answer of a server: that takes 20 ms.
+var contents = sync.OnceValue(func() []content {
+	messages, read := catalog.NewBuilder(catalog.Fallback(language.English)), make([]content, len(all))
+	for i, l := range all {
+		read[i].read(l, messages)
 	}
-	messages := catalog.NewBuilder(catalog.Fallback(language.English))
-	for _, l := range all {
-		l.read(messages)
-	}
-	return all
+	return read
 })
 
+// own is what the language's file has.
+func (l *Language) own() *content { return &contents()[l.or().at] }
+
 // read reads the file of a language.
-func (l *Language) read(messages *catalog.Builder) {
-	l.tag, l.texts = language.Make(l.Code), map[string]string{}
+func (c *content) read(l *Language, messages *catalog.Builder) {
+	c.tag, c.texts = language.Make(l.Code), map[string]string{}
 	source, err := files.ReadFile(l.Code + ".json")
 	if err != nil {
 		panic(err) // it is part of the program
@@ -71,12 +84,13 @@ func (l *Language) read(messages *catalog.Builder) {
 	if err := json.Unmarshal(source, &file); err != nil {
 		panic(l.Code + ".json: " + err.Error())
 	}
-	l.countries, l.groups, l.said = file.Countries, file.Groups, file.Said
+	c.countries, c.groups, c.said = file.Countries, file.Groups, file.Said
 	for key, value := range file.Texts {
 		switch value := value.(type) {
 		case string:
-			l.texts[key] = value
-			err = messages.SetString(l.tag, key, value)
+			if c.texts[key] = value; strings.Contains(key+value, "%") { // others have no arguments
+				err = messages.SetString(c.tag, key, value)
+			}
 		case map[string]any:
 			var cases []any
 			for _, form := range slices.Sorted(maps.Keys(value)) {
@@ -84,22 +98,22 @@ func (l *Language) read(messages *catalog.Builder) {
 					cases = append(cases, form, value[form])
 				}
 			}
-			err = messages.Set(l.tag, key, plural.Selectf(1, "%d", append(cases, "other", value["other"])...))
+			err = messages.Set(c.tag, key, plural.Selectf(1, "%d", append(cases, "other", value["other"])...))
 		}
 		if err != nil {
 			panic(fmt.Sprintf("%s.json, %q: %v", l.Code, key, err))
 		}
 	}
-	l.printer = message.NewPrinter(l.tag, message.Catalog(messages))
-	l.regions = display.Regions(l.tag)
+	c.printer = message.NewPrinter(c.tag, message.Catalog(messages))
+	c.regions = display.Regions(c.tag)
 	half := message.NewPrinter(language.Make(l.Code + "-u-nu-latn")).Sprint(number.Decimal(0.5))
-	l.decimal = strings.Trim(half, "05")
+	c.decimal = strings.Trim(half, "05")
 }
 
 // or is the language, English for nil.
 func (l *Language) or() *Language {
 	if l == nil {
-		return All()[0]
+		return all[0]
 	}
 	return l
 }
@@ -113,11 +127,10 @@ func (l *Language) IsRTL() bool { return l.or().Dir == "rtl" }
 // T is a text in the language, with arguments as fmt has them. The form of a text that has several
 // depends on the first argument, a Count.
 func (l *Language) T(key string, args ...any) string {
-	l = l.or()
 	if len(args) > 0 {
-		return l.printer.Sprintf(key, l.isolatedIn(args)...)
+		return l.own().printer.Sprintf(key, l.isolatedIn(args)...)
 	}
-	if text, known := l.texts[key]; known {
+	if text, known := l.own().texts[key]; known {
 		return text
 	}
 	return key
@@ -170,7 +183,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 func (l *Language) Template(source string) string {
 	return inTemplate.ReplaceAllStringFunc(source, func(found string) string {
 		text := found[2 : len(found)-2]
-		if told, known := l.or().texts[oneLine(text)]; known {
+		if told, known := l.own().texts[oneLine(text)]; known {
 			return told
 		}
 		return text
@@ -180,7 +193,7 @@ func (l *Language) Template(source string) string {
 // Group is the name of a group of countries with a slug, which is known where the list of countries
 // makes the group. name is that in English, or that of an operator's own.
 func (l *Language) Group(slug, name string) string {
-	if text, known := l.or().groups[slug]; known {
+	if text, known := l.own().groups[slug]; known {
 		return text
 	}
 	return name
@@ -192,14 +205,14 @@ func (l *Language) Country(code, name string) string {
 	if l.IsEnglish() {
 		return name
 	}
-	if text, known := l.countries[code]; known {
+	if text, known := l.own().countries[code]; known {
 		return text
 	}
 	region, err := language.ParseRegion(code)
 	if err != nil || len(code) != len("AFG") || !region.IsCountry() {
 		return name
 	}
-	if text := l.regions.Name(region); text != "" {
+	if text := l.own().regions.Name(region); text != "" {
 		return text
 	}
 	return name

@@ -35,14 +35,14 @@ func (p *Places) Add(code, name string) {
 	for _, l := range All() {
 		add(l.Country(code, name))
 		if region, err := language.ParseRegion(code); err == nil && len(code) == len("AFG") {
-			add(l.regions.Name(region)) // the short name, such as Syria
+			add(l.own().regions.Name(region)) // the short name, such as Syria
 		}
 	}
 }
 
 // Order compares names as the language sorts them.
 func Order(l *Language) func(a, b string) int {
-	return collate.New(l.or().tag, collate.IgnoreCase).CompareString
+	return collate.New(l.own().tag, collate.IgnoreCase).CompareString
 }
 
 // leastBegun is how many letters the beginning of a name needs to stand for it.

@@ -12,7 +12,7 @@ import (
 // in English.
 func (l *Language) Say(t say.Text) (text string, ok bool) {
 	l = l.or()
-	format, known := l.said[t.Format]
+	format, known := l.own().said[t.Format]
 	switch {
 	case l.IsEnglish():
 		return t.String(), true

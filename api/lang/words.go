@@ -37,7 +37,7 @@ func (l *Language) Number(text string) string {
 		whole = whole[:i] + "\u202f" + whole[i:]
 	}
 	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
-		whole += l.or().decimal + fraction
+		whole += l.own().decimal + fraction
 	}
 	return sign + whole
 }

@@ -29,7 +29,7 @@ func (of *view) name() string { return of.question.Plan.Endpoint.Name() }
 // addBrowse registers the pages of records, and returns them by the name of the list.
 func (p pages) addBrowse() map[string]*view {
 	m := p.at.Mount
-	head := p.Site.hostHead(reply.HtmlType)
+	head, heads := p.Site.hostHead(reply.HtmlType), p.Site.newFigureHeads()
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
 	views := map[string]*view{}
 	for i := range endpoints {
@@ -43,8 +43,8 @@ func (p pages) addBrowse() map[string]*view {
 			return of.answerView(ctx, browsePath, "browse.html", &head, wrong)
 		}, p.Site.Lists.Admission.Pages)
 		views[e.Name()] = of
-		of.addFrame()
-		of.addFigure()
+		of.addFrame(heads)
+		of.addFigure(heads)
 		if !p.at.IsEnglish() {
 			continue // tables have no language
 		}
