@@ -35,7 +35,7 @@ type builder struct {
 }
 
 func newBuilder(most int) *builder {
-	b := &builder{inText: newGrouping(2 * most), called: newGrouping(most / 2), Index: &Index{
+	b := &builder{inText: newGrouping(most + most/4), called: newGrouping(most / 4), Index: &Index{
 		also: map[int32][]string{}, people: map[string][]int32{}, entries: make([]entry, 0, most),
 		slugs: map[string]bool{}, ownGroups: map[string]string{},
 	}}

@@ -20,7 +20,7 @@ const garbagePercent = 50
 
 // GOGC during a start, when the heap is small, and during what follows it, or a step of a swap.
 const (
-	GarbageInStart = 400
+	GarbageInStart = 1000
 	GarbageInSwap  = 200
 )
 
