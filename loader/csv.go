@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -77,64 +76,6 @@ func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, 
 	return r, nil
 }
 
-// readHeader takes the row just split as the names of the columns.
-func (r *csvReader) readHeader(wanted, optional []string) error {
-	r.at = make(map[string]int, len(r.cells))
-	for i, cell := range r.cells {
-		name := strings.TrimSpace(string(cell))
-		r.header = append(r.header, name)
-		if name == "" {
-			continue // a column without a name cannot be asked for
-		}
-		if slices.ContainsFunc(r.header[:i], func(other string) bool { return strings.EqualFold(other, name) }) {
-			return fmt.Errorf("%s: duplicate column %q in the header", r.name, name)
-		}
-		r.at[name] = i
-		if !slices.Contains(wanted, name) && !slices.Contains(optional, name) {
-			r.extra = append(r.extra, name)
-		}
-	}
-	return r.missing(wanted)
-}
-
-// informHeader are the columns of the CSV files that INFORM publishes itself since 2026.
-var informHeader = []string{"CountryName", "Iso3", "ValidityYear", "IndicatorName", "IndicatorScore"}
-
-// missing is the error of a header that lacks columns, nil when it has all of them.
-func (r *csvReader) missing(wanted []string) error {
-	var missing []string
-	for _, name := range wanted {
-		if _, ok := r.at[name]; !ok {
-			missing = append(missing, name)
-		}
-	}
-	if missing == nil {
-		return nil
-	}
-	if !slices.ContainsFunc(informHeader, func(name string) bool { return !slices.Contains(r.header, name) }) {
-		return fmt.Errorf("%s: the form of INFORM's own CSV (%s), which is not read; want the CSV of "+
-			"hdx-hapi-national-risk or INFORM's workbook", r.name, strings.Join(informHeader, ", "))
-	}
-	has := "it has " + clip(strings.Join(r.header, ", "), 200)
-	if len(r.extra) > 0 { // those that were renamed are among them
-		has = fmt.Sprintf("it has %s, which nothing reads", clip(strings.Join(r.extra, ", "), 200))
-	}
-	return fmt.Errorf("%s: header lacks %s; %s", r.name, strings.Join(missing, ", "), has)
-}
-
-// isTagRow reports whether a row under the header is one of hashtags: every cell that is not empty
-// begins with #, and at least one is not empty.
-func isTagRow(cells [][]byte) bool {
-	tags := false
-	for _, c := range cells {
-		if len(c) > 0 && c[0] != '#' {
-			return false
-		}
-		tags = tags || len(c) > 0
-	}
-	return tags
-}
-
 // read moves to the next row. The error is io.EOF after the last row, a *rowFault for a row to be
 // dropped, or an error that ends the file.
 func (r *csvReader) read() error {
@@ -142,6 +83,9 @@ func (r *csvReader) read() error {
 	if r.ahead {
 		r.ahead, r.aheadErr = false, nil
 	} else {
+		err = r.split()
+	}
+	for err == nil && r.isHeader() {
 		err = r.split()
 	}
 	if err == nil && len(r.cells) != len(r.header) {

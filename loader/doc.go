@@ -25,7 +25,7 @@
 //	reader.go                the rows of a role: steps, places, sources
 //	packages.go units.go     packages and places of a catalog
 //	scan.go                  a file as a stream of rows, given to a reader
-//	workbook.go csv.go       the two forms of a file
+//	workbook.go csv*.go      the two forms of a file
 //	uri.go                   links
 //	builder_finish.go        duplicates, order, and the snapshot's form of a table
 //	builder.go cells.go      rows of a table in load order; the values of cells

@@ -3,7 +3,6 @@ package loader
 import (
 	"fmt"
 	"hash/crc32"
-	"regexp"
 	"slices"
 )
 
@@ -251,39 +250,6 @@ func rowSum(raw []byte) uint64 {
 	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>31) * 0x94d049bb133111eb
 	return h ^ h>>32
-}
-
-// checkRenamed refuses a file in which a column that it may lack has another name, as the ids had
-// before 2025: rows in error would be served, or rows would look as if they named no source.
-func checkRenamed(r *csvReader) error {
-	dataset, resource := r.position("dataset_hdx_id") >= 0, r.position("resource_hdx_id") >= 0
-	for _, name := range []string{"error", "dataset_hdx_id", "resource_hdx_id"} {
-		if r.position(name) >= 0 {
-			continue
-		}
-		if i := slices.IndexFunc(r.header, renamed[name].MatchString); i >= 0 {
-			return fmt.Errorf("%s: header lacks %s and has %s; rename it", r.name, name, r.header[i])
-		}
-	}
-	switch {
-	case dataset && !resource:
-		return fmt.Errorf("%s: header lacks resource_hdx_id, but has dataset_hdx_id", r.name)
-	case resource && !dataset:
-		return fmt.Errorf("%s: header lacks dataset_hdx_id, but has resource_hdx_id", r.name)
-	}
-	return nil
-}
-
-// renamed match other names of the columns that files may lack. An id is a word, no part of one, as
-// in dataset_hdx_provider_stub.
-var renamed = map[string]*regexp.Regexp{
-	"error":           regexp.MustCompile(`(?i)^\W*err`),
-	"dataset_hdx_id":  renamedID("dataset"),
-	"resource_hdx_id": renamedID("resource"),
-}
-
-func renamedID(of string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)` + of + `(.*[^a-z])?id([^a-z]|$)|(^|[^a-z])id([^a-z].*)?` + of)
 }
 
 // joinTable is a reference list that rows of other files are joined with: its rows, found by their
