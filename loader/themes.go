@@ -66,10 +66,7 @@ const availabilityName = "data_availability"
 func newTheme(l *schema.List) *theme {
 	th := &theme{
 		list: l, table: tableOf(l), role: l.Source.Role,
-		steps: stepsOf(l), checks: ownChecks[l.Table], view: ownViews[l.Table],
-	}
-	if slices.Contains([]string{"refugees", "returnees"}, l.Table) {
-		th.steps = append(th.steps, countStrangers(l.Table == "returnees"))
+		steps: append(stepsOf(l), ownSteps[l.Table]...), checks: ownChecks[l.Table], view: ownViews[l.Table],
 	}
 	if l.Data() {
 		th.category, th.subcategory = l.Group(), l.Source.Subcategory
@@ -160,6 +157,9 @@ func readGroupOf(l *schema.List, name string) step {
 	}
 	return readGroup(name, columns...)
 }
+
+// ownSteps are the last steps of tables that have more than their columns say.
+var ownSteps = map[string][]step{"refugees": {countStrangers(false)}, "returnees": {countStrangers(true)}}
 
 // ownChecks are the checks of tables that have some.
 var ownChecks = map[string][]step{
