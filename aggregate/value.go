@@ -113,5 +113,8 @@ func bigMean(mantissa *big.Int, scale int, n uint32) Value {
 }
 
 func pow10(n int) *big.Int {
+	if n < len(powers) {
+		return big.NewInt(powers[n])
+	}
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
 }

@@ -22,13 +22,8 @@ func (o *Overlaps) Nested(q *Query, s *Search, yield func(Overlap) bool) error {
 			}
 		}
 	}
-	o.nestedOnce.Do(func() { o.findMixed(p) })
-	among := o.mixed
-	if !s.AnyPeriod {
-		among = o.crossed
-	}
 	byLevel, n := make([][]uint32, len(p.units)), 0
-	for r := range passing.in(among).Rows(0, s.Most+1) {
+	for r := range passing.in(o.among(p, s.AnyPeriod)).Rows(0, s.Most+1) {
 		if n += int(r.To - r.From); n > s.Most {
 			return ErrManyOverlaps
 		}
@@ -37,7 +32,10 @@ func (o *Overlaps) Nested(q *Query, s *Search, yield func(Overlap) bool) error {
 			byLevel[level] = append(byLevel[level], row)
 		}
 	}
-	o.eachNested(p, byLevel, s, yield)
+	if n > 0 {
+		o.nestedOnce.Do(func() { o.keys, o.named = p.keys(p.fields...), p.namedKeys(p.fields...) })
+		o.eachNested(p, byLevel, s, yield)
+	}
 	return nil
 }
 
@@ -74,28 +72,29 @@ func (n *nesting) each(passing *Passing, chunk *ChunkRows, s *Search, yield func
 	return true
 }
 
-// findMixed finds the rows of which one may contain another.
-func (o *Overlaps) findMixed(p *places) {
-	o.keys, o.named = p.keys(p.fields...), p.namedKeys(p.fields...)
-	var mixed, crossed builder
-	mixed.reset(p.rows)
-	crossed.reset(p.rows)
-	if is := p.mixed(); len(is) > 0 {
-		for from, tuples := range blocksOf(p.group, p.rows) {
-			for i, tuple := range tuples {
-				if is[tuple] {
-					mixed.addRow(from + uint32(i))
+// among is the rows of which one may contain another: of any period, or with periods that cross.
+func (o *Overlaps) among(p *places, anyPeriod bool) *set {
+	of := &o.crossed
+	if anyPeriod {
+		of = &o.mixed
+	}
+	return of.get(func() *set {
+		var b builder
+		b.reset(p.rows)
+		if is := p.mixed(); len(is) > 0 && (anyPeriod || o.crossing != nil) {
+			for from, tuples := range blocksOf(p.group, p.rows) {
+				for i, tuple := range tuples {
+					row := from + uint32(i)
+					if is[tuple] && (anyPeriod || o.crossing[o.x.period.tuple(row)]) {
+						b.addRow(row)
+					}
 				}
 			}
 		}
-		for row := range o.eachCrossing() {
-			if is[p.group.Codes.At(row)] {
-				crossed.addRow(row)
-			}
-		}
-	}
-	o.mixed, o.crossed = mixed.build(), crossed.build()
-	o.bytes.Add(int64(o.mixed.size() + o.crossed.size()))
+		found := b.build()
+		o.bytes.Add(int64(found.size()))
+		return found
+	})
 }
 
 // eachNested yields rows that others of their group and of an overlapping period, or of any,

@@ -7,10 +7,11 @@ import "slices"
 // those of others.
 type nestingFinder struct {
 	*places
-	keys          []rowKeys  // by level, nil of those whose places are not looked at
-	codes         *keyColumn // nil by code; by name, what one place contains has another code
-	levels        []int      // by tuple
-	holds, inside []bool     // by tuple: its rows may contain others, others may contain them
+	keys           []rowKeys  // by level, nil of those whose places are not looked at
+	codes          *keyColumn // nil by code; by name, what one place contains has another code
+	levels         []int      // by tuple
+	holds, inside  []bool     // by tuple: its rows may contain others, others may contain them
+	outers, inners int        // how many rows these are
 
 	classes []numbering // by level, of keys
 	first   []uint32    // by level: the number of the first class
@@ -52,8 +53,22 @@ func (p *places) finders() (all []*nestingFinder) {
 			all = append(all, &nestingFinder{places: p, levels: levels, keys: keys, codes: &coded[level][0]})
 		}
 	}
+	rows := make([]int, p.group.Tuples)
+	for _, tuples := range blocksOf(p.group, p.rows) {
+		for _, tuple := range tuples {
+			rows[tuple]++
+		}
+	}
 	for _, f := range all {
 		f.findTuples()
+		for tuple, n := range rows {
+			if f.holds[tuple] {
+				f.outers += n
+			}
+			if f.inside[tuple] {
+				f.inners += n
+			}
+		}
 	}
 	return all
 }
@@ -104,12 +119,13 @@ func (f *nestingFinder) code(tuple uint32, isOuter bool) uint32 {
 func (p *places) find() *nestings {
 	var all nestings
 	for _, f := range p.finders() {
-		if !slices.Contains(f.holds, true) {
+		if f.outers == 0 {
 			continue
 		}
 		outer := f.findOuter()
 		if inner := f.findInner(); len(inner.rows) > 0 {
-			all = append(all, nesting{inner.clone(), outer.clone(), slices.Clone(f.above)})
+			inner = classRows{slices.Clone(inner.rows), slices.Clone(inner.classes)} // without room for more
+			all = append(all, nesting{inner, outer, slices.Clone(f.above)})
 		}
 	}
 	return &all
@@ -134,7 +150,8 @@ func (f *nestingFinder) bit(level int, tuple uint32, last uint64) uint32 {
 
 // findOuter finds the rows that may contain others, and numbers their classes.
 func (f *nestingFinder) findOuter() (outer classRows) {
-	var tuples []uint32
+	tuples := make([]uint32, 0, f.outers)
+	outer.rows, outer.classes = make([]uint32, 0, f.outers), make([]uint32, f.outers)
 	for from, block := range blocksOf(f.group, f.rows) {
 		for i, tuple := range block {
 			if f.holds[tuple] {
@@ -146,8 +163,7 @@ func (f *nestingFinder) findOuter() (outer classRows) {
 	rest := make([]rowKey, len(tuples))
 	keys.readRows(rest, outer.rows)
 	f.classes, f.first = make([]numbering, len(f.keys)), make([]uint32, len(f.keys))
-	f.filter = newCodeSet(1 << 20)
-	outer.classes = make([]uint32, len(tuples))
+	f.filter, f.above, f.codesOf = newCodeSet(1<<20), make([]uint32, 0, f.outers), make([]oneCode, 0, f.outers)
 	for level := range f.keys { // a class comes after those above it
 		f.first[level] = uint32(len(f.above))
 		for i, tuple := range tuples {
@@ -157,7 +173,8 @@ func (f *nestingFinder) findOuter() (outer classRows) {
 			class := f.first[level] + f.classes[level].add(f.keyAt(level, rest[i], tuple))
 			if outer.classes[i] = class; int(class) == len(f.above) {
 				last := keys[len(keys)-1].at(outer.rows[i])
-				f.above, f.codesOf = append(f.above, f.parent(rest[i], tuple, last)), append(f.codesOf, 0)
+				above := f.parent(f.levelAbove(level, tuple, last), rest[i], tuple, last)
+				f.above, f.codesOf = append(f.above, above), append(f.codesOf, 0)
 				f.filter.add(f.bit(level, tuple, last))
 			}
 			f.codesOf[class].add(f.code(tuple, true))
@@ -166,9 +183,10 @@ func (f *nestingFinder) findOuter() (outer classRows) {
 	return outer
 }
 
-// parent is the class of the lowest place that contains that of a row, or noClass.
-func (f *nestingFinder) parent(rest rowKey, tuple uint32, last uint64) uint32 {
-	for level := f.levelAbove(f.levels[tuple], tuple, last); level >= 0; level = f.levelAbove(level, tuple, last) {
+// parent is the class of the lowest place that contains that of a row, or noClass. It begins at a
+// level that levelAbove has found.
+func (f *nestingFinder) parent(level int, rest rowKey, tuple uint32, last uint64) uint32 {
+	for ; level >= 0; level = f.levelAbove(level, tuple, last) {
 		number, has := f.classes[level].find(f.keyAt(level, rest, tuple))
 		if class := f.first[level] + number; has && f.codesOf[class].hasOther(f.code(tuple, false)) {
 			return class
@@ -189,7 +207,9 @@ func (f *nestingFinder) levelAbove(level int, tuple uint32, last uint64) int {
 
 // findInner finds the rows that others contain.
 func (f *nestingFinder) findInner() (inner classRows) {
+	inner = classRows{make([]uint32, 0, f.inners), make([]uint32, 0, f.inners)}
 	var rows []uint32
+	var levels [blockRows]int // of rows
 	var rest [blockRows]rowKey
 	var last [blockRows]uint64
 	keys := f.rest()
@@ -197,21 +217,20 @@ func (f *nestingFinder) findInner() (inner classRows) {
 		rows = rows[:0]
 		keys[len(keys)-1].read(last[:len(tuples)], from)
 		for i, tuple := range tuples {
-			if f.inside[tuple] && f.levelAbove(f.levels[tuple], tuple, last[i]) >= 0 {
+			if !f.inside[tuple] {
+				continue
+			}
+			if level := f.levelAbove(f.levels[tuple], tuple, last[i]); level >= 0 {
+				levels[len(rows)] = level
 				rows = append(rows, from+uint32(i))
 			}
 		}
 		keys.readRows(rest[:], rows)
 		for i, row := range rows {
-			if class := f.parent(rest[i], tuples[row-from], last[row-from]); class != noClass {
+			if class := f.parent(levels[i], rest[i], tuples[row-from], last[row-from]); class != noClass {
 				inner.rows, inner.classes = append(inner.rows, row), append(inner.classes, class)
 			}
 		}
 	}
 	return inner
-}
-
-// clone is a copy that has no room for more.
-func (c *classRows) clone() classRows {
-	return classRows{slices.Clone(c.rows), slices.Clone(c.classes)}
 }

@@ -19,6 +19,7 @@ func (n *numbering) add(key rowKey) uint32 {
 	}
 	if 2*len(n.keys) >= len(n.slots) {
 		n.slots = make([]uint32, max(16, 4*len(n.keys)))
+		n.keys = append(make([]rowKey, 0, 2*len(n.keys)), n.keys...) // append alone copies them more often
 		for i, old := range n.keys {
 			n.slots[n.slotOf(old)] = uint32(i + 1)
 		}

@@ -23,8 +23,8 @@ type Overlaps struct {
 	nestedOnce sync.Once
 	keys       []rowKeys // by level but the last: of a place and its fields, without the period
 	named      []rowKeys // the same with the names of the place
-	mixed      *set      // rows of places of level 0 with rows of several levels
-	crossed    *set      // those of them that cross
+	mixed      lazy[set] // rows of places of level 0 with rows of several levels
+	crossed    lazy[set] // those of them that cross
 }
 
 // NewOverlaps prepares the search in the rows of the series of Options.

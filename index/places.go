@@ -188,17 +188,7 @@ func (p *places) fullBytes() int64 {
 	}
 	n := int64(unsafe.Sizeof(*p)) + 512
 	for _, f := range p.finders() {
-		n += int64(unsafe.Sizeof(nesting{}))
-		for _, tuples := range blocksOf(p.group, p.rows) {
-			for _, tuple := range tuples {
-				if f.inside[tuple] {
-					n += 8
-				}
-				if f.holds[tuple] { // each with a class of its own
-					n += 12
-				}
-			}
-		}
+		n += int64(unsafe.Sizeof(nesting{})) + 8*int64(f.inners) + 12*int64(f.outers) // each with its own class
 	}
 	return n
 }
