@@ -55,7 +55,7 @@ func bysOf(q *Question, s state) []by {
 		case f.Name == "admin1_code" || f.Name == "admin2_code":
 			b.as, b.level, b.label = onUnits, int(f.Name[5]-'0'), nounOf(l, f.Name)
 			b.fields = append(b.fields, strings.TrimSuffix(f.Name, "code")+"name")
-			if q.Boundaries == nil || !q.Boundaries.Has(b.level) || len(chosenOf(s, "location_code")) != 1 {
+			if !q.hasMap(s, b.level) {
 				continue
 			}
 		case f.Name == "admin1_name": // countries share names of provinces, and codes are told apart by filters
@@ -81,6 +81,11 @@ func bysOf(q *Question, s state) []by {
 		})
 	}
 	return all
+}
+
+// hasMap reports whether there are boundaries of the units of a level, of one country.
+func (q *Question) hasMap(s state, level int) bool {
+	return q.Boundaries != nil && q.Boundaries.Has(level) && len(chosenOf(s, contract.CountryParam)) == 1
 }
 
 // isYearly reports whether the figures of a list are of years.

@@ -46,6 +46,9 @@ func firstOfFigure(q *Question, s state, h *contract.Headline) (*first, error) {
 		if isAll || slices.ContainsFunc(records, isOf) {
 			return v.drawOwn(v.tile(h, records), h)
 		}
+		if !s.asked.Has("end_date") && !s.asked.Has(h.Takes) {
+			break // the other one asks the same
+		}
 	}
 	v := &viewer{q: q, s: s.only(func(string) bool { return true })}
 	t, err := v.partTile(h)
@@ -143,7 +146,7 @@ func (v *viewer) overTime(h *contract.Headline, view *contract.View) (*figure, e
 // province is by what provinces are drawn: those of one country as a map, where there are
 // boundaries.
 func (v *viewer) province() string {
-	if v.q.Boundaries != nil && v.q.Boundaries.Has(1) && v.isOne() {
+	if v.q.hasMap(v.s, 1) {
 		return "admin1_code"
 	}
 	return "admin1_name"
