@@ -44,8 +44,12 @@ func headlineOf(f *figure, place string) (h *headline, has bool, err error) {
 	if h, has = f.of[place]; !has {
 		h = &headline{Reason: storedText{f.why[place]}}
 	}
-	if h.Value == "" && h.Reason.IsZero() {
-		h.Reason.Text, err = f.missing(place, h, has)
+	switch {
+	case h.Value != "" || !h.Reason.IsZero():
+	case has:
+		h.Reason.Text, err = f.undecided(place, h)
+	default:
+		h.Reason.Text, err = f.absent(place)
 	}
 	return h, has, err
 }
@@ -119,7 +123,7 @@ func (f *figure) readValues() error {
 	}
 	err := f.together(f.codes, read)
 	isUnknown := func(h *headline) bool { return h.Known == "" }
-	if err != nil || !f.isCoarsest() || !slices.ContainsFunc(slices.Collect(maps.Values(f.of)), isUnknown) {
+	if err != nil || !f.filters.Coarsest || !slices.ContainsFunc(slices.Collect(maps.Values(f.of)), isUnknown) {
 		return err
 	}
 	rows, err := f.ask(f.in(f.base, f.codes...), []string{f.Place}, contract.CoverageName)
@@ -131,10 +135,6 @@ func (f *figure) readValues() error {
 	return err
 }
 
-// isCoarsest reports whether provinces or districts are added up where a country has no record of
-// its own.
-func (f *figure) isCoarsest() bool { return f.filters.Coarsest }
-
 // together calls read with places, nil for all. Where the checks of sums refuse that, it calls it
 // with those of them that are right by themselves, and then with each of the others. One that is
 // refused has no value.
@@ -144,25 +144,24 @@ func (f *figure) together(places []string, read func(places ...string) error) er
 	if !refused {
 		return err
 	}
+	if len(places) == 1 {
+		if h := f.of[places[0]]; h != nil {
+			h.refusal = invalid.Issues[0].Text
+		}
+		return nil
+	}
 	var right []string
+	err = nil
 	if instead := invalid.Issues[0].Instead; instead != nil && instead.Apart != "" {
 		right = instead.Texts(f.Place + contract.SeveralSuffix)
-		if err = read(right...); err != nil {
-			right = nil
+		err = f.together(right, read)
+	}
+	for place := range f.of {
+		if err == nil && !slices.Contains(right, place) && (places == nil || slices.Contains(places, place)) {
+			err = f.together([]string{place}, read)
 		}
 	}
-	for place, h := range f.of {
-		if slices.Contains(right, place) || places != nil && !slices.Contains(places, place) {
-			continue
-		}
-		err := read(place)
-		if invalid, refused := errors.AsType[*contract.Invalid](err); refused {
-			h.refusal = invalid.Issues[0].Text
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // measure reads the value of the only measure.
@@ -176,7 +175,7 @@ func (f *figure) measure(places ...string) error {
 		if h == nil {
 			continue
 		}
-		if rows.covered != nil && f.isCoarsest() {
+		if rows.covered != nil && f.filters.Coarsest {
 			of := rows.covered.of[i]
 			h.Units, h.Known = storedOf(of.value(false)), storedOf(of.value(true))
 		}
@@ -293,14 +292,6 @@ func percentText(part, whole *big.Rat) string {
 		text += ".0"
 	}
 	return text
-}
-
-// missing says why a figure has no value, with what exists nearest.
-func (f *figure) missing(place string, h *headline, hasRows bool) (say.Text, error) {
-	if hasRows {
-		return f.undecided(place, h)
-	}
-	return f.absent(place)
 }
 
 // absent says what exists besides the rows of a figure, of which a place has none.
