@@ -22,6 +22,7 @@ type headlineReader struct {
 	names   contract.NameSet
 	prefix  string // of the requests that records name
 	sources map[string]source
+	answers map[string]answered // by question; nil if they are not kept for other figures
 
 	chosen bool               // some countries are asked for
 	codes  []string           // theirs
@@ -213,11 +214,20 @@ func (f *figure) leaveOutFuture() (err error) {
 func (f *figure) isOfWholeList() bool { return f.list.Edition != nil && f.list.Edition.Whole }
 
 // ask asks for groups of the list.
-func (f *figure) ask(q *contract.Question, groups []string, measures ...string) (answered, error) {
+func (f *figure) ask(q *contract.Question, groups []string, measures ...string) (found answered, err error) {
 	if f.a.HasTurn {
 		f.a.Pause()
 	}
-	return askList(f.s, f.a.Served, q.Copy().GroupBy(groups...).Measure(measures...))
+	q = q.Copy().GroupBy(groups...).Measure(measures...)
+	key := q.Plan().Name() + "?" + q.Text()
+	found, has := f.answers[key]
+	if !has {
+		found, err = askList(f.s, f.a.Served, q)
+		if f.answers != nil && err == nil {
+			f.answers[key] = found
+		}
+	}
+	return found, err
 }
 
 // request is a request for groups, in the names of the answer.

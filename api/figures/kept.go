@@ -63,7 +63,7 @@ type keptFigure struct {
 	Times    []string `json:"times,omitempty"` // months or years of values in Series
 
 	lines  map[string][]byte     // by place, of a file that was read
-	places map[string]*keptPlace // of one that is made
+	places map[string]*keptPlace // of one that is made; of one that was read nil until all is called
 }
 
 // keptPlace is a figure of a place.
@@ -168,14 +168,19 @@ func (kept *keptFigure) place(code string) (p *keptPlace, err error) {
 	return p, nil
 }
 
-// all decodes what is kept of all places.
-func (kept *keptFigure) all() (places map[string]*keptPlace, err error) {
-	places = map[string]*keptPlace{}
+// all decodes what is kept of all places, once. Several goroutines must not call it at once.
+func (kept *keptFigure) all() (map[string]*keptPlace, error) {
+	if kept.places != nil {
+		return kept.places, nil
+	}
+	places := map[string]*keptPlace{}
 	for code := range kept.lines {
+		var err error
 		if places[code], err = kept.place(code); err != nil {
 			return nil, err
 		}
 	}
+	kept.places = places
 	return places, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -21,11 +22,11 @@ import (
 // Making is what the figures of a publication are made from.
 type Making struct {
 	Of     *store.Manifest
-	Open   func() (*store.Snapshot, error) // of its tables; called only if figures have to be computed
-	Before *Kept                           // what the channel shows, nil if that is not known
-	Shown  Edition                         // its publication
-	Others []*Kept                         // of which figures can be taken over
-	Since  time.Time                       // earlier values are not kept, but for those that still held then
+	Open   func() (*Offline, error) // its tables, which Make closes; called only if figures are computed
+	Before *Kept                    // what the channel shows, nil if that is not known
+	Shown  Edition                  // its publication
+	Others []*Kept                  // of which figures can be taken over
+	Since  time.Time                // earlier values are not kept, but for those that still held then
 }
 
 // Make makes the file of figures of a publication. Figures that are made of the same tables as
@@ -43,11 +44,12 @@ func (m *Making) Make() (file []byte, err error) {
 		f, err := m.takeOver(h, k.Day)
 		if err == nil && f == nil && reader == nil {
 			var offline *Offline
-			if offline, err = m.open(); err != nil {
+			if offline, err = m.Open(); err != nil {
 				return nil, err
 			}
 			defer offline.Close() // places have texts of the snapshot
 			reader = readerOf(offline.Lists, offline.Served)
+			reader.answers = map[string]answered{}
 		}
 		if err == nil && f == nil {
 			f, err = m.compute(reader, h)
@@ -64,14 +66,6 @@ func (m *Making) Make() (file []byte, err error) {
 	return k.encode()
 }
 
-func (m *Making) open() (*Offline, error) {
-	snap, err := m.Open()
-	if err != nil {
-		return nil, err
-	}
-	return NewOffline(snap)
-}
-
 // takeOver is the figure of another publication that was made of the same rows, nil without one. Of
 // a day before that other one, rows may be in the future that were not then.
 func (m *Making) takeOver(h *contract.Headline, day string) (*keptFigure, error) {
@@ -81,8 +75,11 @@ func (m *Making) takeOver(h *contract.Headline, day string) (*keptFigure, error)
 			continue
 		}
 		if f := *from.figures[h.Name]; f.Made == made || f.Made == made+day {
-			var err error
-			f.places, err = f.all()
+			places, err := from.figures[h.Name].all()
+			f.places = map[string]*keptPlace{}
+			for code, p := range places {
+				f.places[code] = new(*p)
+			}
 			return &f, err
 		}
 	}
@@ -150,18 +147,15 @@ func (m *Making) compute(c *headlineReader, h *contract.Headline) (*keptFigure, 
 // remember adds earlier values to a figure. Positions are those in Before.Earlier, from 2, and 1
 // for Shown.
 func (m *Making) remember(f *keptFigure) error {
-	var old *keptFigure
+	old := new(keptFigure)
 	if m.Before != nil {
-		old = m.Before.figures[f.Name]
+		old = cmp.Or(m.Before.figures[f.Name], old)
 	}
+	before, err := old.all()
 	for code, p := range f.places {
 		p.Was = nil // of another publication
 		now := keptEntry{Value: p.Value, Of: &p.span}
-		if old != nil && old.lines[code] != nil {
-			was, err := old.place(code)
-			if err != nil {
-				return err
-			}
+		if was := before[code]; was != nil {
 			for _, entry := range was.Was {
 				entry.At++
 				p.Was = append(p.Was, entry)
@@ -172,7 +166,7 @@ func (m *Making) remember(f *keptFigure) error {
 			p.Was = slices.Insert(p.Was, 0, now)
 		}
 	}
-	return nil
+	return err
 }
 
 // number leaves out what is too old, and lists the publications that are left.
@@ -270,11 +264,12 @@ type Offline struct {
 	Mount  *list.Mount
 }
 
-// NewOffline takes a snapshot over, which Close closes.
+// NewOffline takes a snapshot over, which Close closes. It binds all endpoints to it, as a server
+// does before it serves it.
 func NewOffline(snap *store.Snapshot) (*Offline, error) {
 	bound, err := state.Bind(snap)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, snap.Close())
 	}
 	o := &Offline{Lists: list.New(state.New(state.Options{Logger: slog.New(slog.DiscardHandler)}), nil)}
 	o.Served = o.Lists.State.NewServed(bound, time.Time{})
@@ -286,5 +281,9 @@ func NewOffline(snap *store.Snapshot) (*Offline, error) {
 	return o, nil
 }
 
-// Close gives up the snapshot.
-func (o *Offline) Close() { o.Served.Release(o.Lists.State.Log) }
+// Close gives up the snapshot, at the first call.
+func (o *Offline) Close() {
+	if o.Served.Bound != nil {
+		o.Served.Release(o.Lists.State.Log)
+	}
+}

@@ -165,12 +165,22 @@ func TestTakeOver(t *testing.T) {
 		{"demonstration_events", "resource", false},
 	} {
 		h, _ := contract.HeadlineOf(c.figure, contract.ContractNames)
-		old := &Kept{Day: "2026-03-01", figures: map[string]*keptFigure{c.figure: {Made: madeOf(manifest(""), h)}}}
+		of := &keptFigure{
+			Name: c.figure, Made: madeOf(manifest(""), h), lines: map[string][]byte{"SDN": []byte(`{"v":"1","w":[{}]}`)},
+		}
+		old := &Kept{Day: "2026-03-01", figures: map[string]*keptFigure{c.figure: of}}
 		m := &Making{Of: manifest(c.changed), Before: old}
 		later, err := m.takeOver(h, "2026-03-02")
 		testkit.Must(t, err)
 		if got := later != nil; got != c.want {
 			t.Errorf("%s after a change of %q: taken over is %t, want %t", c.figure, c.changed, got, c.want)
+		}
+		if later != nil {
+			later.places["SDN"].Was = nil // of the other publication
+			testkit.Must(t, m.remember(later))
+			if was := later.places["SDN"].Was; len(was) != 1 || was[0].At != 1 || was[0].Value != "1" {
+				t.Errorf("%s: it was %v before", c.figure, was)
+			}
 		}
 		if before, err := m.takeOver(h, "2026-02-28"); before != nil || err != nil {
 			t.Errorf("%s of a day before is taken over, %v", c.figure, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hdqs/api/figures"
 	"hdqs/api/reply"
 	"hdqs/internal/follow"
 	"hdqs/internal/objects"
@@ -178,14 +179,10 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err != nil {
 		return nil, err
 	}
-	o.BeforePublish = func(id string) (loader.Publication, error) {
-		p, err := f.beforePublish(ctx, into, shown, id, messages)
-		if err != nil {
-			return p, err
-		}
-		return p, write(id)
+	publish := func(bound *figures.Offline) (loader.Publication, error) {
+		return f.beforePublish(ctx, into, shown, bound, write, messages)
 	}
-	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
+	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages, publish)
 	if err != nil && l != nil && l.Report != nil && l.Outcome == "published" {
 		return f.stopped(l, err)
 	}
@@ -233,25 +230,26 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 }
 
 // beforePublish compares a snapshot with what the channel shows, and stores what belongs to the
-// publication.
+// publication. It closes the snapshot.
 func (f *buildFlags) beforePublish(
-	ctx context.Context, into *openStore, shown store.Channel, id string, messages io.Writer,
+	ctx context.Context, into *openStore, shown store.Channel, bound *figures.Offline, write func(id string) error,
+	messages io.Writer,
 ) (p loader.Publication, err error) {
-	open := into.Store.Snapshots.OpenAfter
-	of, err := into.Store.Snapshots.Manifest(id)
-	if err != nil {
-		return p, storeError(err)
-	}
-	kept, err := f.review.figures.keep(ctx, into, shown, of, open, messages)
+	id := bound.Served.Id
+	kept, err := f.review.figures.keepBound(ctx, into, shown, bound, messages)
 	if err != nil {
 		return p, err
 	}
-	if err = f.review.review(ctx, into, shown.ID, id, open, kept, messages); err != nil {
+	err = f.review.review(ctx, into, shown.ID, id, into.Store.Snapshots.OpenAfter, kept, messages)
+	if err != nil {
 		return p, err
 	}
 	p.Figures = kept.hash
 	p.Changed, err = kept.changed(ctx, f.review.rules.Exceptions, f.load.source.AllowShrink)
 	f.deltas.write(into, shown, id, messages)
+	if err == nil {
+		err = write(id)
+	}
 	return p, err
 }
 

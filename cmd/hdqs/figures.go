@@ -33,6 +33,15 @@ func (f *figuresFlag) register(fl *pflag.FlagSet) {
 // opener opens a snapshot of a store, which shares segments with an earlier one that is open.
 type opener func(id string, earlier *store.Snapshot) (*store.Snapshot, error)
 
+// bound binds all endpoints to a snapshot, and closes it if that fails.
+func (open opener) bound(id string) (*figures.Offline, error) {
+	snap, err := open(id, nil)
+	if err != nil {
+		return nil, err
+	}
+	return figures.NewOffline(snap)
+}
+
 // keptFigures are the headline figures of a publication and of the one before. Those are nil that
 // are not known.
 type keptFigures struct {
@@ -44,8 +53,8 @@ type keptFigures struct {
 // publications whose figures may be of the same snapshot. Without the file their history would end,
 // so nothing is published where it cannot be stored.
 func (f *figuresFlag) keep(
-	ctx context.Context, s *openStore, shown store.Channel, of *store.Manifest, open opener, messages io.Writer,
-	others ...store.Pointer,
+	ctx context.Context, s *openStore, shown store.Channel, of *store.Manifest,
+	open func() (*figures.Offline, error), messages io.Writer, others ...store.Pointer,
 ) (k keptFigures, err error) {
 	if f.period == 0 {
 		return k, nil
@@ -62,6 +71,15 @@ func (f *figuresFlag) keep(
 	return k, nil
 }
 
+// keepBound is keep for a snapshot that is bound, which it closes.
+func (f *figuresFlag) keepBound(
+	ctx context.Context, s *openStore, shown store.Channel, bound *figures.Offline, messages io.Writer,
+) (keptFigures, error) {
+	defer bound.Close()
+	open := func() (*figures.Offline, error) { return bound, nil }
+	return f.keep(ctx, s, shown, bound.Served.Bound.Snap.Manifest, open, messages)
+}
+
 const withoutFigures = "headline figures (--keep-figures 0 publishes without them)"
 
 // keepThere is keep for a snapshot that the store has already. A load uploads the figures to a
@@ -70,7 +88,8 @@ func (f *figuresFlag) keepThere(
 	cmd *cobra.Command, s *openStore, shown store.Channel, of *store.Manifest, others ...store.Pointer,
 ) (k keptFigures, err error) {
 	ctx := cmd.Context()
-	k, err = f.keep(ctx, s, shown, of, s.opener(cmd), cmd.ErrOrStderr(), others...)
+	open := func() (*figures.Offline, error) { return s.opener(cmd).bound(of.ID) }
+	k, err = f.keep(ctx, s, shown, of, open, cmd.ErrOrStderr(), others...)
 	if err != nil || k.hash == "" || s.Remote == nil {
 		return k, err
 	}
@@ -87,13 +106,12 @@ func (f *figuresFlag) keepThere(
 // compute makes the file of the figures of a snapshot. What the figures of a view dump cannot have,
 // such as a country without a code, is an error.
 func (f *figuresFlag) compute(
-	ctx context.Context, s *openStore, shown store.Channel, of *store.Manifest, open opener,
-	messages io.Writer, others []store.Pointer, k *keptFigures,
+	ctx context.Context, s *openStore, shown store.Channel, of *store.Manifest,
+	open func() (*figures.Offline, error), messages io.Writer, others []store.Pointer, k *keptFigures,
 ) (data []byte, err error) {
 	id, making := of.ID, &figures.Making{
 		Of: of, Shown: figures.Edition{Snapshot: shown.ID, Published: shown.PublishedAt},
-		Since: time.Now().Add(-f.period),
-		Open:  func() (*store.Snapshot, error) { return open(of.ID, nil) },
+		Since: time.Now().Add(-f.period), Open: open,
 	}
 	if shown.ID != "" {
 		if k.before, err = s.figuresOf(ctx, shown.Pointer); err != nil {

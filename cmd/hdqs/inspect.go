@@ -322,9 +322,7 @@ func printHistory(cmd *cobra.Command, st *openStore, h *history.Row) error {
 	if err != nil {
 		return storeError(st.channelError(ctx, err))
 	}
-	open := func(id string, earlier *store.Snapshot) (*store.Snapshot, error) {
-		return st.openNamed(ctx, []string{id}, earlier, messages)
-	}
+	open := st.opener(cmd)
 	snap, err := open(shown.ID, nil)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"hdqs/api/figures"
 	"hdqs/internal/fetch"
 	"hdqs/internal/follow"
 	"hdqs/internal/history"
@@ -113,10 +114,11 @@ func (l *loaded) partial() error {
 	return exitWith(exitPartial, fmt.Errorf("partial, see the report: %s", strings.Join(l.Incomplete(), ", ")))
 }
 
-// run downloads the catalog, unless it is local, and loads it. The caller holds the lock of the
-// store.
+// run downloads the catalog, unless it is local, and loads it. publish gets the new snapshot before
+// the channel shows it, and closes it. The caller holds the lock of the store.
 func (f *loadFlags) run(
 	ctx context.Context, o loader.Options, data string, web fetch.Options, messages io.Writer,
+	publish func(*figures.Offline) (loader.Publication, error),
 ) (*loaded, error) {
 	l := &loaded{}
 	dir := f.catalog
@@ -133,12 +135,12 @@ func (f *loadFlags) run(
 	bar := newProgress(messages, "loading")
 	defer bar.finish()
 	o.Progress = func(p loader.Progress) { bar.update(p.Path, p.Done, p.Total) }
-	publish := o.BeforePublish
 	o.BeforePublish = func(id string) (loader.Publication, error) {
-		if err := bindAll(o.Store, id); err != nil { // no replica of this program could serve it
+		bound, err := opener(o.Store.Snapshots.OpenAfter).bound(id)
+		if err != nil { // no replica of this program could serve it
 			return loader.Publication{}, &follow.RefusedError{ID: id, Err: err}
 		}
-		return publish(id)
+		return publish(bound)
 	}
 	var err error
 	l.Report, err = interruptible(ctx, func() (*loader.Report, error) { return loader.Build(ctx, o) })

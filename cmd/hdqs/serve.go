@@ -18,6 +18,7 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/contract"
+	"hdqs/api/figures"
 	"hdqs/api/state"
 	"hdqs/internal/background"
 	"hdqs/internal/follow"
@@ -430,13 +431,8 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 		return nil, storeError(err)
 	}
 	shown, _ := st.Store.Channels.History(f.channel) // a damaged one is replaced
-	o.BeforePublish = func(id string) (p loader.Publication, err error) {
-		figures := figuresFlag{keptPeriod}
-		of, err := st.Store.Snapshots.Manifest(id)
-		if err != nil {
-			return p, storeError(err)
-		}
-		kept, err := figures.keep(ctx, st, shown, of, st.Store.Snapshots.OpenAfter, messages)
+	publish := func(bound *figures.Offline) (p loader.Publication, err error) {
+		kept, err := (&figuresFlag{keptPeriod}).keepBound(ctx, st, shown, bound, messages)
 		if err != nil {
 			return p, err
 		}
@@ -444,7 +440,7 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 		p.Changed, err = kept.changed(ctx, nil, f.load.source.AllowShrink)
 		return p, err
 	}
-	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
+	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages, publish)
 }
 
 // rebuild builds from the catalog again. If that fails, the served snapshot stays.

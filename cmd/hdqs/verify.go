@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hdqs/api/state"
+	"hdqs/api/figures"
 	"hdqs/bulk"
 	"hdqs/bulk/iceberg"
 	"hdqs/internal/objects"
@@ -89,7 +89,10 @@ func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writ
 		return id, nil, err // a wrong id, not a damaged snapshot
 	}
 	if fault = st.Store.Verify(id); fault == nil {
-		fault = bindAll(st.Store, id)
+		var bound *figures.Offline
+		if bound, fault = opener(st.Store.Snapshots.OpenAfter).bound(id); fault == nil {
+			bound.Close()
+		}
 	}
 	return id, errors.Join(fault, verifyBulk(st.Store, id)), nil
 }
@@ -111,15 +114,4 @@ func verifyBulk(st *store.Store, id string) error {
 		return errors.Join(err, listErr)
 	}
 	return errors.Join(err, iceberg.Verify(st.Dir(), m, ids[len(ids)-1] == id))
-}
-
-// bindAll binds the endpoints to the snapshot, as a server does before it serves it.
-func bindAll(st *store.Store, id string) error {
-	snap, err := st.Snapshots.Open(id)
-	if err != nil {
-		return err
-	}
-	defer snap.Close()
-	_, err = state.Bind(snap)
-	return err
 }

@@ -168,15 +168,21 @@ func (n number) change(now number) float64 {
 }
 
 // measure reads the headline figures, and the numbers of some tables.
-func (s *Side) measure(ctx context.Context, tables map[string]bool, noise float64) (map[key]number, error) {
+func (s *Side) measure(
+	ctx context.Context, tables map[string]bool, noise float64,
+) (found map[key]number, err error) {
 	m := measurement{found: map[key]number{}}
 	if s.Snapshot != nil {
-		if err := m.addTables(ctx, s.Acquire(), tables); err != nil { // which it closes
+		if m.of, err = figures.NewOffline(s.Acquire()); err == nil {
+			defer m.of.Close()
+			err = m.addTables(ctx, tables)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("figures of snapshot %s: %w", s.Manifest.ID, err)
 		}
 	}
 	if s.Figures == nil {
-		making := figures.Making{Of: s.Manifest, Open: func() (*store.Snapshot, error) { return s.Acquire(), nil }}
+		making := figures.Making{Of: s.Manifest, Open: func() (*figures.Offline, error) { return m.of, nil }}
 		file, err := making.Make()
 		if err == nil {
 			s.Figures, err = figures.OpenKept(file)
@@ -213,12 +219,8 @@ func (m *measurement) ask(q *contract.Question) (records []textual.Record, err e
 	return records, nil
 }
 
-// addTables adds the numbers of tables of a snapshot, and closes it.
-func (m *measurement) addTables(ctx context.Context, snap *store.Snapshot, tables map[string]bool) (err error) {
-	if m.of, err = figures.NewOffline(snap); err != nil {
-		return err
-	}
-	defer m.of.Close()
+// addTables adds the numbers of tables of a snapshot.
+func (m *measurement) addTables(ctx context.Context, tables map[string]bool) (err error) {
 	for i := range contract.Endpoints {
 		if e := &contract.Endpoints[i]; err == nil && tables[e.Table] {
 			err = errors.Join(ctx.Err(), m.addTable(e))
