@@ -88,13 +88,6 @@ var generatedSmall = sync.OnceValues(func() (fstest.MapFS, error) {
 	return files, err
 })
 
-// inSample reports whether the embedded sample has files of a role with data. A new role has none
-// until the sample is written again.
-func inSample(role string) bool {
-	_, err := fs.Stat(sample.FS, role)
-	return err == nil
-}
-
 // themeOf finds the theme of a table.
 func themeOf(table string) *theme {
 	i := slices.IndexFunc(themes, func(th *theme) bool { return th.table.name == table })
@@ -107,22 +100,6 @@ func segmentsOf(r *Report) map[string]string {
 		out[s.Table] = s.SHA256
 	}
 	return out
-}
-
-// TestSampleLoadsClean checks that the embedded sample loads without losing a row.
-func TestSampleLoadsClean(t *testing.T) {
-	t.Parallel()
-	report := build(t, openStore(t), sample.FS, someDay)
-	missing := slices.DeleteFunc(slices.Clone(report.MissingRoles), func(role string) bool { return !inSample(role) })
-	if report.Partial || len(missing) > 0 {
-		t.Errorf("partial %t, missing %v, refused %v", report.Partial, missing, report.Refused)
-		_ = report.WriteText(os.Stderr)
-	}
-	for _, table := range report.Tables {
-		if th := themeOf(table.Table); table.Rows == 0 && (th.category == "" || inSample(th.role)) {
-			t.Errorf("table %s is empty", table.Table)
-		}
-	}
 }
 
 // TestFileForms loads one catalog in several forms of its files and wants the same bytes of every
@@ -251,25 +228,6 @@ func readManifest(t *testing.T, st *store.Store, id string) []byte {
 	return data
 }
 
-// TestUnchangedLoad checks that a second load of the same input does not touch the snapshot.
-func TestUnchangedLoad(t *testing.T) {
-	t.Parallel()
-	st := openStore(t)
-	first := build(t, st, sample.FS, someDay)
-	manifest := readManifest(t, st, first.Snapshot)
-	second := build(t, st, sample.FS, someDay.Add(24*time.Hour))
-	if first.Outcome != "published" || second.Outcome != "unchanged" || second.Snapshot != first.Snapshot {
-		t.Errorf("first %s %s, second %s %s", first.Outcome, first.Snapshot, second.Outcome, second.Snapshot)
-	}
-	if !bytes.Equal(readManifest(t, st, first.Snapshot), manifest) {
-		t.Error("the manifest was written anew")
-	}
-	ids, err := st.Snapshots.Manifests()
-	if err != nil || len(ids) != 1 {
-		t.Errorf("manifests %v, %v", ids, err)
-	}
-}
-
 const smallTheme = `{ADM},operation,assessment_type,population,reporting_round,{REF}
 AFG,Y,Y,,,,,,,0,Op,BA,1,1,2025-01-01,2025-01-01,set,res-1,,
 AFG,Y,Y,,,,,,,0,Op,BA,2,2,2025-01-01,2025-01-01,set,res-2,,
@@ -343,13 +301,20 @@ func TestUpdatedDates(t *testing.T) {
 // TestCannotBuild checks the faults that fail a load: nothing is published then.
 func TestCannotBuild(t *testing.T) {
 	t.Parallel()
+	noRow := func(path string) func(fstest.MapFS) {
+		return func(f fstest.MapFS) { f[path].Data = headerOf(f[path].Data) }
+	}
 	for name, c := range map[string]struct {
 		change func(fstest.MapFS)
 		want   string
 	}{
 		"no units":         {func(f fstest.MapFS) { delete(f, "reference/pcodes.csv") }, "has no reference/pcodes.csv"},
 		"units of nothing": {func(f fstest.MapFS) { f["reference/pcodes.csv"] = &fstest.MapFile{} }, "no header row"},
-		"nothing":          {func(f fstest.MapFS) { clear(f) }, "no file of any known role"},
+		"no row of units":  {noRow("reference/pcodes.csv"), "reference/pcodes.csv has no row that can be used"},
+		"no row of locations": {
+			noRow("reference/location.csv"), "reference/location.csv has no row that can be used",
+		},
+		"nothing": {func(f fstest.MapFS) { clear(f) }, "no file of any known role"},
 		"future format": {
 			func(f fstest.MapFS) { f["catalog.json"] = &fstest.MapFile{Data: []byte(`{"format": 2}`)} },
 			"format 2",
@@ -361,6 +326,10 @@ func TestCannotBuild(t *testing.T) {
 		"path outside": {func(f fstest.MapFS) {
 			f["catalog.json"] = &fstest.MapFile{Data: []byte(`{"resources": [{"role": "idps", "path": "../a.csv"}]}`)}
 		}, "does not stay inside"},
+		"a dump without a column": {func(f fstest.MapFS) {
+			clear(f)
+			f["location_view.csv"] = &fstest.MapFile{Data: []byte("id,code\n1,ABC\n")}
+		}, "location_view.csv: header lacks name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -373,6 +342,10 @@ func TestCannotBuild(t *testing.T) {
 			}
 			if _, err := st.Channels.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: channel: %v", name, err)
+			}
+			_, err = Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, AllowNoPCodes: true})
+			if isAllowed := name == "no units" || name == "no row of units"; (err == nil) != isAllowed {
+				t.Errorf("%s, which may be: %v", name, err)
 			}
 		})
 	}

@@ -15,48 +15,6 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// TestHeaderOnly checks files that have a header and no row. Without a last good form, a list of
-// places ends the load, as if it was missing; any other file is reported, and the load partial.
-func TestHeaderOnly(t *testing.T) {
-	t.Parallel()
-	whole := smallWorld(t)
-	for _, path := range []string{
-		"reference/location.csv", "reference/pcodes.csv", "reference/org.csv", "reference/sector.csv",
-		"funding/hdx_hapi_funding_global.csv", "conflict-events/hdx_hapi_conflict_event_global_2025.csv",
-	} {
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
-			files := copyFS(t, whole)
-			files[path].Data = headerOf(files[path].Data)
-			opts := Options{Catalog: files, CatalogName: "test", Store: openStore(t), SnapshotTime: someDay}
-			report, err := Build(t.Context(), opts)
-			if path == "reference/location.csv" || path == "reference/pcodes.csv" {
-				if err == nil || !strings.Contains(err.Error(), path+" has no row that can be used") {
-					t.Errorf("got the error %v", err)
-				}
-				opts.AllowNoPCodes = true
-				if _, err := Build(t.Context(), opts); (err == nil) != strings.HasSuffix(path, "pcodes.csv") {
-					t.Errorf("without units: %v", err)
-				}
-				return
-			}
-			testkit.Must(t, err)
-			faults := 0
-			for _, r := range report.Resources {
-				faults += len(r.Faults)
-				if len(r.Faults) > 0 && r.Path != path {
-					t.Errorf("%s: %v", r.Path, r.Faults)
-				}
-			}
-			var text strings.Builder
-			testkit.Must(t, report.WriteText(&text))
-			if faults != 1 || !report.Partial || !strings.Contains(text.String(), "fault: "+path+": no rows") {
-				t.Errorf("%s: %d faults, partial %t:\n%s", path, faults, report.Partial, text.String())
-			}
-		})
-	}
-}
-
 // TestRestoredLists checks that while a list of places cannot be used, everything else is loaded as
 // if it could, and that the other list is used as it is now.
 func TestRestoredLists(t *testing.T) {
@@ -114,32 +72,6 @@ func TestRestoredLists(t *testing.T) {
 				t.Errorf("%s: with a damaged snapshot: %v", name, err)
 			}
 		})
-	}
-}
-
-// TestListsNotFetched checks that a list that was not fetched, and is in no cache, is restored too.
-func TestListsNotFetched(t *testing.T) {
-	t.Parallel()
-	st := openStore(t)
-	files := smallWorld(t)
-	first := build(t, st, files, someDay)
-	delete(files, "reference/location.csv")
-	delete(files, "reference/pcodes.csv")
-	fetched := &FetchReport{Source: "https://x.example", Kind: "mirror", Sources: []SourceReport{
-		{Role: "location", Path: "reference/location.csv", State: SourceRefused, Why: "status 404"},
-		{Role: "pcodes", Path: "reference/pcodes.csv", State: SourceRefused, Why: "status 500"},
-	}}
-	got, err := Build(t.Context(),
-		Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(time.Hour), Fetched: fetched})
-	testkit.Must(t, err)
-	if paths := stalePaths(t, st, got); !got.Partial || !slices.Equal(paths,
-		[]string{"admin1", "admin2", "location"}) || !strings.Contains(got.Stale[0].Why, "status 500") {
-		t.Errorf("partial %t, stale %v", got.Partial, got.Stale)
-	}
-	for table, sum := range segmentsOf(first) {
-		if segmentsOf(got)[table] != sum {
-			t.Errorf("table %s has changed", table)
-		}
 	}
 }
 
@@ -330,21 +262,5 @@ func TestExtraColumns(t *testing.T) {
 		if n := strings.Count(text.String(), want); n != 1 {
 			t.Errorf("the report has %q %d times, want it once:\n%s", want, n, text.String())
 		}
-	}
-}
-
-// TestRestoredClasses: while the list of countries cannot be used, its regions and incomes stay.
-func TestRestoredClasses(t *testing.T) {
-	t.Parallel()
-	const list = "reference/location.csv"
-	files, st := smallWorld(t), openStore(t)
-	first := segmentsOf(build(t, st, files, someDay))
-	files[list] = &fstest.MapFile{Data: []byte("x")}
-	got := build(t, st, files, someDay.Add(time.Hour))
-	columns := []string{"code", "region", "subregion", "income_group"}
-	rows := segmentRows(t, openBuilt(t, st, got).Segments["location"], columns)
-	if segmentsOf(got)["location"] != first["location"] ||
-		!slices.Contains(rows, "CMR|Africa|Sub-Saharan Africa|Lower middle") {
-		t.Errorf("the list of countries is not restored whole: %q", rows)
 	}
 }

@@ -154,25 +154,3 @@ func TestProviderNamesAreStored(t *testing.T) {
 		t.Errorf("%d columns, want 19 or more", found)
 	}
 }
-
-// TestProviderNamesAreTheFiles loads rows that differ by nothing but their provider's names: all of
-// them stay, and each keeps its names as they are in the file.
-func TestProviderNamesAreTheFiles(t *testing.T) {
-	t.Parallel()
-	sections := append(readSections(t, "testdata/catalogs/base.txt"), section{
-		name: "operational-presence/a.csv",
-		lines: []string{
-			"{ADM},org_acronym,org_name,org_type_description,sector_code,sector_name,{REF}",
-			"AFG,Y,Y,Kabul , Deh Sabz,AF01,Kabul,AF0101,Kabul,2,A,Org A,,EDU,Education,2025-01-01,2025-01-31,d,r,,",
-			"AFG,Y,Y,KABUL,Kabul,AF01,Kabul,AF0101,Kabul,2,A,Org A,,EDU,Education,2025-01-01,2025-01-31,d,r,,",
-			"AFG,Y,Y,,,AF01,Kabul,AF0101,Kabul,2,A,Org A,,EDU,Education,2025-01-01,2025-01-31,d,r,,",
-		},
-	})
-	_, snap := buildFiles(t, catalogOf(sections))
-	got := segmentRows(t, snap.Segments["operational_presence"],
-		[]string{"provider_admin1_name", "provider_admin2_name", "admin2_name"})
-	want := []string{"||Kabul", "KABUL|Kabul|Kabul", "Kabul | Deh Sabz|Kabul"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}

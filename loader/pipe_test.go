@@ -10,13 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"hdqs/internal/testkit"
 )
 
 // TestNamedPipes puts a named pipe in the place of each kind of file. Opening the pipe would wait
-// for a writer; the load refuses the file at once.
+// for a writer, until -timeout ends the test; the load refuses the file at once.
 func TestNamedPipes(t *testing.T) {
 	t.Parallel()
 	const why = "not a regular file but a named pipe"
@@ -35,31 +34,17 @@ func TestNamedPipes(t *testing.T) {
 				t.Fatal(err)
 			}
 			testkit.Must(t, syscall.Mkfifo(pipe, 0o644))
-			type outcome struct {
-				report *Report
-				err    error
-			}
-			done := make(chan outcome, 1)
-			st := openStore(t)
-			go func() {
-				report, err := Build(t.Context(), Options{Catalog: os.DirFS(dir), Store: st, SnapshotTime: someDay})
-				done <- outcome{report, err}
-			}()
-			var got outcome
-			select {
-			case got = <-done:
-			case <-time.After(testkit.Patience):
-				t.Fatal("the load waits for a writer of the pipe")
-			}
+			o := Options{Catalog: os.DirFS(dir), Store: openStore(t), SnapshotTime: someDay}
+			report, err := Build(t.Context(), o)
 			switch {
 			case fatal:
-				if got.err == nil || !strings.Contains(got.err.Error(), why) {
-					t.Errorf("got %v, want %q", got.err, why)
+				if err == nil || !strings.Contains(err.Error(), why) {
+					t.Errorf("got %v, want %q", err, why)
 				}
-			case got.err != nil:
-				t.Error(got.err)
-			case len(got.report.Refused) != 1 || got.report.Refused[0].Why != path+": "+why:
-				t.Errorf("refused: %+v, want %s: %s", got.report.Refused, path, why)
+			case err != nil:
+				t.Error(err)
+			case len(report.Refused) != 1 || report.Refused[0].Why != path+": "+why:
+				t.Errorf("refused: %+v, want %s: %s", report.Refused, path, why)
 			}
 		})
 	}

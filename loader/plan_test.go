@@ -53,7 +53,9 @@ func TestPlan(t *testing.T) {
 	})
 	page := func([]byte) []byte { return []byte("<html>") }
 	fewer := edit(units, firstRow)
-	refused := SourceReport{Role: "idps", Path: idps, State: SourceRefused, Why: "status 404"}
+	refused := func(role, path string) *FetchReport {
+		return &FetchReport{Sources: []SourceReport{{Role: role, Path: path, State: SourceRefused, Why: "status 404"}}}
+	}
 	type changes []func(fstest.MapFS)
 	for name, c := range map[string]struct {
 		changes changes
@@ -78,9 +80,18 @@ func TestPlan(t *testing.T) {
 		},
 		"not fetched": {
 			changes{fewer},
-			&FetchReport{Sources: []SourceReport{refused}}, 1,
+			refused("idps", idps), 1,
 			[]string{"admin1", "admin2", "idps"},
 			"admin2 idps", "",
+		},
+		"units not fetched": {
+			changes{without(units)},
+			refused("pcodes", units), 1,
+			[]string{"admin1", "admin2"},
+			"admin1 admin2 idps", "",
+		},
+		"locations not fetched": {
+			changes{without(locations)}, refused("location", locations), 1, []string{"location"}, "location idps", "",
 		},
 		"a broken file": {
 			changes{fewer, edit(idps, func(b []byte) []byte { return append(bytes.Clone(b), '"', 'x') })},
@@ -118,7 +129,9 @@ func TestPlan(t *testing.T) {
 			if got := files.opens[funding]; got != c.reads {
 				t.Errorf("a theme was read %d times, want %d", got, c.reads)
 			}
-			if paths := stalePaths(t, st, report); !slices.Equal(paths, c.stale) {
+			isNamed := func(s Stale) bool { return strings.Contains(s.Why, "status 404") }
+			if paths := stalePaths(t, st, report); !slices.Equal(paths, c.stale) ||
+				c.fetch != nil && !slices.ContainsFunc(report.Stale, isNamed) {
 				t.Errorf("stale are %v: %+v", paths, report.Stale)
 			}
 			for table, sum := range segmentsOf(report) {

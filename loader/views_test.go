@@ -4,11 +4,8 @@ package loader
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -220,23 +217,6 @@ func cutRows(path string, rows int) func(fstest.MapFS) {
 	return func(f fstest.MapFS) {
 		lines := strings.SplitAfter(string(f[path].Data), "\n")
 		f[path] = &fstest.MapFile{Data: []byte(strings.Join(lines[:rows+1], ""))}
-	}
-}
-
-// TestNoView checks that nothing is published when no dump can be used.
-func TestNoView(t *testing.T) {
-	t.Parallel()
-	st, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
-	fsys := fstest.MapFS{"location_view.csv": &fstest.MapFile{Data: []byte("id,code\n1,ABC\n")}}
-	if _, err = Build(context.Background(), Options{Catalog: fsys, CatalogName: "dumps", Store: st}); err == nil {
-		t.Fatal("a directory without a usable dump was published")
-	}
-	if !strings.Contains(err.Error(), "location_view.csv") || !strings.Contains(err.Error(), "name") {
-		t.Errorf("the error names neither dump nor column: %v", err)
-	}
-	if _, err := st.Channels.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the channel exists: %v", err)
 	}
 }
 

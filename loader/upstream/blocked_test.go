@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"path"
 	"strings"
 	"testing"
@@ -166,7 +165,7 @@ func TestNeedsOfANewYear(t *testing.T) {
 	server, o := site(t)
 	st, err := store.Open(t.TempDir())
 	testkit.Must(t, err)
-	before := loadTree(t, mustSync(t, o), st, 0)
+	before := load(t, mustSync(t, o), st, 0)
 	data, err := fs.ReadFile(sample.FS, old)
 	testkit.Must(t, err)
 	drifted := bytes.Replace(data, []byte("population_status"), []byte("pin_status"), 1)
@@ -193,7 +192,7 @@ func TestNeedsOfANewYear(t *testing.T) {
 	if f := stateOf(t, s, next); !strings.Contains(f.Why, "2027.csv") {
 		t.Errorf("the sync says %s %q", f.State, f.Why)
 	}
-	after := loadTree(t, s, st, 1)
+	after := load(t, s, st, 1)
 	said := ""
 	for _, stale := range after.Stale {
 		if stale.Role == role {
@@ -208,14 +207,4 @@ func TestNeedsOfANewYear(t *testing.T) {
 	if a, b := tableIn(before, role), tableIn(after, role); a.SHA256 != b.SHA256 || a.Rows == 0 {
 		t.Errorf("%d rows before, %d after, %s and %s", a.Rows, b.Rows, a.SHA256, b.SHA256)
 	}
-}
-
-func loadTree(t *testing.T, s *Summary, st *store.Store, n int) *loader.Report {
-	t.Helper()
-	r, err := loader.Build(t.Context(), loader.Options{
-		Catalog: os.DirFS(s.Dir), CatalogName: "test", Store: st, Channel: "stable", Parallel: 1,
-		SnapshotTime: somewhen.Add(time.Duration(n) * time.Hour), Fetched: &s.FetchReport, Verified: true,
-	})
-	testkit.Must(t, err)
-	return r
 }

@@ -15,9 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"hdqs/internal/ckantest"
 	"hdqs/loader"
-	"hdqs/loader/sample"
 )
 
 // TestStale: what cannot be read is taken from the last good copy, and what never could is refused;
@@ -68,37 +66,21 @@ func TestHostileLinks(t *testing.T) {
 	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer inner.Close()
 	port := inner.URL[strings.LastIndexByte(inner.URL, ':'):]
-	good := &ckantest.Site{Files: sample.FS, Override: map[string][]byte{}, Modified: map[string]string{}}
-	var link atomic.Pointer[string]
 	asked := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := httptest.NewRecorder()
-		good.ServeHTTP(answer, r)
-		for key, values := range answer.Header() {
-			w.Header()[key] = values
-		}
-		w.WriteHeader(answer.Code)
-		body := answer.Body.Bytes()
-		if strings.HasPrefix(r.URL.Path, "/api/") {
-			texts := strings.Split(string(body), `"`)
-			for i, text := range texts {
-				if strings.HasSuffix(text, "path="+presence) {
-					texts[i] = *link.Load()
-				}
-			}
-			body = []byte(strings.Join(texts, `"`))
-		}
-		_, _ = w.Write(body)
-	}))
-	defer server.Close()
 	for _, to := range []string{
 		"http://169.254.169.254/latest/meta-data/", "http://localhost" + port, "http://[::1]" +
 			port, "http://metadata.google.internal/", "file:///etc/passwd",
 		"gopher://127.0.0.1" + port, "http://127.0.0.1@localhost" + port, "//localhost" + port, "",
 	} {
-		link.Store(&to)
-		o := Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch(), Only: []string{"operational-presence"}}
-		o.Fetch.Hosts = []string{"127.0.0.1"}
+		server, o := site(t)
+		server.Edit = func(pkg map[string]any) {
+			for _, r := range resourcesOf(pkg) {
+				if strings.HasSuffix(fmt.Sprint(r["url"]), "path="+presence) {
+					r["url"] = to
+				}
+			}
+		}
+		o.Only, o.Fetch.Hosts = []string{"operational-presence"}, []string{"127.0.0.1"}
 		s := mustSync(t, o)
 		at := slices.IndexFunc(s.Files, func(f FileState) bool { return f.Role == "operational-presence" })
 		if at < 0 {

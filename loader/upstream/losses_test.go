@@ -324,15 +324,13 @@ func (w *world) change(t *testing.T, l loss) map[string][]byte {
 	return changed
 }
 
-var somewhen = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
-
 func (w *world) build(
 	t *testing.T, files fs.FS, s *Summary, channel string, n int, change func(*loader.Options),
 ) *loader.Report {
 	t.Helper()
 	o := loader.Options{
 		Catalog: files, CatalogName: "test", Store: w.store, Channel: channel, Parallel: 1,
-		SnapshotTime: somewhen.Add(time.Duration(n) * time.Hour),
+		SnapshotTime: somewhere.Add(time.Duration(n) * time.Hour),
 		AllowEmpty:   slices.DeleteFunc(generator.Roles(), func(role string) bool { return role == w.role }),
 	}
 	if s != nil {
@@ -529,7 +527,7 @@ func (w *world) checkLosses(t *testing.T, first, again loadFunc, twice bool) {
 func (w *world) publish(channel string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.store.Channels.Publish(channel, w.first.Snapshot, somewhen)
+	return w.store.Channels.Publish(channel, w.first.Snapshot, somewhere)
 }
 
 func tableIn(r *loader.Report, role string) loader.TableReport {
@@ -573,7 +571,7 @@ func (w *world) checkLoss(t *testing.T, l loss, n int, r *loader.Report) {
 	case !slices.ContainsFunc(strings.Split(l.says, "|"), func(why string) bool { return strings.Contains(said, why) }):
 		t.Errorf("load %d: %q is not in %q", n, l.says, said)
 	case !r.Partial || !strings.Contains(said, "stale since 2026-11-21T02:02:00Z: ") ||
-		!m.Source(now.Table).StaleSince.Equal(somewhen.Add(time.Hour)) ||
+		!m.Source(now.Table).StaleSince.Equal(somewhere.Add(time.Hour)) ||
 		!slices.ContainsFunc(r.Incomplete(), func(s string) bool { return strings.HasPrefix(s, now.Table+" (") }):
 		t.Errorf("load %d: partial %t, %q, %q, source %+v", n, r.Partial, said, r.Incomplete(), m.Source(now.Table))
 	}
