@@ -18,156 +18,13 @@ import (
 )
 
 // imports lists every folder with Go code and which packages of this module it may import.
-var imports = map[string][]string{
-	"schema":         {},
-	"snapshot":       {},
-	"snapshot/store": {"snapshot", "internal/atomicfile", "internal/objects"},
-	"index":          {"snapshot", "internal/cache"},
-	"aggregate":      {"index", "snapshot", "internal/cache"},
-	"rowdiff":        {"snapshot", "index"},
-	"columnar":       {"snapshot", "index"},
-	"bulk":           {"columnar", "snapshot", "snapshot/store", "internal/atomicfile", "internal/objects"},
-	"bulk/export": {
-		"bulk", "bulk/iceberg", "columnar", "snapshot", "snapshot/store", "index", "api/contract", "api/encode",
-		"api/render", "internal/atomicfile",
-	},
-	"bulk/iceberg": {"bulk", "snapshot/store", "internal/atomicfile"},
-	"loader": {
-		"schema", "snapshot", "snapshot/store", "internal/atomicfile", "internal/nearest", "loader/sample",
-		"loader/catalogfile",
-	},
-	"loader/catalogfile": {"internal/nearest"},
-	"loader/upstream": {
-		"schema", "internal/atomicfile", "internal/objects", "internal/fetch", "internal/bucket", "loader",
-		"loader/catalogfile",
-	},
-	"loader/sample": {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
-	"api/reply": {
-		"api/contract", "api/encode", "api/render", "api/say", "api/wire", "internal/nearest",
-	},
-	"api/state": {
-		"aggregate", "api/accesslog", "api/boundary", "api/contract", "api/encode", "api/metrics",
-		"api/render", "api/reply", "api/wire", "index", "snapshot", "snapshot/store",
-	},
-	"api/list": {
-		"internal/cache",
-		"aggregate", "api/accesslog", "api/contract", "api/encode", "api/lang", "api/metrics", "api/render",
-		"api/reply", "api/say", "api/state", "api/textual", "api/wire", "index",
-		"internal/background", "internal/nearest",
-	},
-	"api/figures": {
-		"aggregate", "api/additivity", "api/contract", "api/lang", "api/list", "api/render", "api/reply", "api/say",
-		"api/state", "api/textual", "index", "rowdiff", "snapshot", "snapshot/store",
-	},
-	"api/find": {
-		"api/contract", "api/figures", "api/lang", "api/list", "api/say", "api/state", "api/textual",
-		"internal/background", "internal/nearest",
-	},
-	"api/files": {
-		"api/contract", "api/encode", "api/list", "api/metrics", "api/render", "api/reply", "api/state",
-		"api/wire", "bulk", "columnar", "index", "internal/background", "snapshot",
-	},
-	"api/site": {
-		"internal/cache",
-		"api/browse", "api/chart", "api/contract", "api/country", "api/figures", "api/find", "api/lang", "api/list",
-		"api/picture", "api/render", "api/reply", "api/say", "api/state", "api/textual", "api/web", "api/wire",
-		"internal/nearest",
-		"snapshot/store",
-	},
-	"api/mcp": {
-		"aggregate", "api/contract", "api/find", "api/list", "api/render", "api/reply", "api/say", "api/state",
-		"api/textual", "api/wire", "internal/nearest",
-	},
-	"api/odata": {
-		"aggregate", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
-	},
-	"api/ogc": {
-		"aggregate", "api/boundary", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index",
-	},
-	"api/admin": {"api/contract", "api/reply", "api/state"},
-	"api": {
-		"api/accesslog", "api/admin", "api/boundary", "api/contract", "api/encode", "api/figures", "api/find",
-		"api/files", "api/list", "api/mcp", "api/metrics", "api/odata", "api/ogc", "api/render", "api/reply",
-		"api/site",
-		"api/state", "api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot",
-		"snapshot/store",
-	},
-	"api/edge": {}, // caches before a server: tests only
-	"api/apitest": { // the fixture of tests
-		"api", "api/accesslog", "api/contract", "api/reply", "api/state", "bulk", "internal/testkit", "snapshot",
-		"snapshot/store",
-	},
-	"api/browse": {
-		"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang", "api/reply", "api/say",
-		"api/textual", "index",
-	},
-	"api/picture": {"api/chart", "api/lang", "api/web"},
-	"api/country": {
-		"api/browse", "api/chart", "api/contract", "api/lang", "api/render", "api/say", "api/textual",
-	},
-	"api/boundary":                 {"api/chart"},
-	"api/chart":                    {"api/lang"},
-	"api/lang":                     {"api/say"},
-	"api/say":                      {},
-	"api/textual":                  {"api/contract", "api/say"},
-	"api/web":                      {},
-	"api/additivity":               {"api/contract"},
-	"api/contract":                 {"aggregate", "api/say", "index", "internal/nearest", "schema"},
-	"api/wire":                     {},
-	"api/metrics":                  {},
-	"api/accesslog":                {},
-	"api/render":                   {"snapshot", "index", "api/encode", "internal/cache"},
-	"api/encode":                   {"internal/cache"},
-	"internal/atomicfile":          {},
-	"internal/objects":             {"internal/atomicfile"},
-	"internal/objects/objectstest": {"internal/objects", "internal/testkit"},
-
-	"internal/fetch":      {"internal/objects"},
-	"internal/bucket":     {"internal/fetch", "internal/objects"},
-	"internal/cache":      {},
-	"internal/memory":     {},
-	"internal/background": {},
-	"internal/replica": {
-		"bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/objects", "internal/fetch",
-		"internal/bucket",
-	},
-	"internal/follow": {
-		"api", "api/state", "bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/background",
-		"internal/memory", "internal/objects", "internal/replica", "internal/fleet", "internal/history",
-		"internal/fetch", "loader", // the last two: its tests
-	},
-	"internal/fleet": {"internal/objects", "snapshot/store"},
-	"internal/history": {
-		"api/contract", "api/figures", "api/state", "internal/objects", "snapshot", "snapshot/store",
-		"loader", // its tests
-	},
-	"internal/threshold": {
-		"api/contract", "api/figures", "api/list", "api/state", "api/textual", "internal/nearest", "snapshot",
-		"snapshot/store",
-		"loader", // its tests
-	},
-	"internal/generator": {"schema"},
-	"internal/judge":     {"testdata"},
-	"internal/ckantest":  {},
-	"internal/testkit":   {},
-	"internal/tables":    {"snapshot"},
-	"internal/browser":   {"internal/testkit"},
-	"internal/nearest":   {},
-	"bench":              {},
-	"cmd":                {},
-	"cmd/generate":       {"internal/generator"},
-	"cmd/judge":          {"internal/judge"},
-	"cmd/notices":        {"internal/atomicfile"},
-	"cmd/release":        {"internal/atomicfile"},
-	"cmd/worldmap":       {"api/chart", "internal/atomicfile"},
-	"cmd/hdqs": {
-		"snapshot", "snapshot/store", "internal/objects", "internal/replica", "internal/fetch", "index", "loader",
-		"loader/sample",
-		"bulk", "bulk/export", "bulk/iceberg", "loader/catalogfile", "loader/upstream", "api", "api/files", "api/reply",
-		"api/state", "api/figures", "api/mcp", "api/boundary", "api/contract", "api/encode", "api/accesslog",
-		"internal/atomicfile", "internal/nearest", "internal/memory", "internal/background", "internal/follow",
-		"internal/fleet", "internal/history", "internal/threshold", "rowdiff",
-	},
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	allowed := map[string][]string{}
+	for _, c := range testkit.Cases(t, "testdata/imports.txt", ":", 2) {
+		allowed[c[0]] = append(allowed[c[0]], strings.Fields(c[1])...)
+	}
+	return allowed
 }
 
 // testOnly lists the packages that every test may import.
@@ -238,6 +95,7 @@ var parsedTree = sync.OnceValues(func() (files []goFile, err error) {
 })
 
 func TestImportsGoOneWay(t *testing.T) {
+	imports := imports(t)
 	for _, f := range goFiles(t) {
 		allowed, known := imports[f.dir]
 		if !known {
@@ -270,7 +128,7 @@ func TestKnownFoldersExist(t *testing.T) {
 	for _, f := range goFiles(t) {
 		found[f.dir] = true
 	}
-	for dir := range imports {
+	for dir := range imports(t) {
 		if !found[dir] {
 			t.Errorf("folder %q is in the list of imports but holds no Go file", dir)
 		}
