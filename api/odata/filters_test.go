@@ -18,21 +18,21 @@ import (
 	"hdqs/index"
 )
 
-// odataTree is a random condition on one field of a record: as text, and as what it means.
-type odataTree struct {
+// odataTest is a random condition on a field: as text, and as what it means.
+type odataTest struct {
 	text string
 	// holds is 1 for true, 0 for false and -1 for neither.
 	holds func(v any) int
 }
 
-// odataTrees makes conditions of the values that a list has.
-type odataTrees struct {
+// odataTests makes conditions on a field of the values that a list has.
+type odataTests struct {
 	*rand.Rand
 	field  contract.Field
 	values []any // that occur
 }
 
-func (r *odataTrees) value() any {
+func (r *odataTests) value() any {
 	if r.IntN(12) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func odataTruth(b bool) int {
 }
 
 // literal is a value as a $filter has it.
-func (r *odataTrees) literal(v any) string {
+func (r *odataTests) literal(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
@@ -64,7 +64,7 @@ func (r *odataTrees) literal(v any) string {
 }
 
 // order compares two values of one field; times as texts, days by their day.
-func (r *odataTrees) order(a, b any) int {
+func (r *odataTests) order(a, b any) int {
 	if x, isNumber := a.(json.Number); isNumber {
 		p, _ := x.Float64()
 		q, _ := b.(json.Number).Float64()
@@ -90,22 +90,8 @@ func (r *odataTrees) order(a, b any) int {
 	return strings.Compare(p, q)
 }
 
-// tree makes a condition.
-func (r *odataTrees) tree(depth int) odataTree {
-	if depth > 0 {
-		switch r.IntN(5) {
-		case 0, 1:
-			return r.joined(depth, r.IntN(2) == 0)
-		case 2:
-			kid := r.tree(depth - 1)
-			return odataTree{"not (" + kid.text + ")", func(v any) int {
-				if x := kid.holds(v); x >= 0 {
-					return 1 - x
-				}
-				return -1
-			}}
-		}
-	}
+// test makes a condition.
+func (r *odataTests) test() odataTest {
 	name, typ := r.field.Name, r.field.Type
 	isText := typ == contract.String || typ == contract.Choice || typ == contract.URI
 	switch k := r.IntN(8); {
@@ -117,7 +103,7 @@ func (r *odataTrees) tree(depth int) odataTree {
 			break
 		}
 		want, _ := strconv.Atoi(at[5:7])
-		return odataTree{fmt.Sprintf("month(%s) eq %d", name, want), func(v any) int {
+		return odataTest{fmt.Sprintf("month(%s) eq %d", name, want), func(v any) int {
 			s, has := v.(string)
 			return odataTruth(has && s[5:7] == at[5:7])
 		}}
@@ -136,7 +122,7 @@ func (r *odataTrees) tree(depth int) odataTree {
 		}
 		text = fmt.Sprintf("%s %s %s", r.literal(v), strings.ToUpper(mirrored), name)
 	}
-	return odataTree{text, func(x any) int {
+	return odataTest{text, func(x any) int {
 		same := x == nil && v == nil || x != nil && v != nil && r.order(x, v) == 0
 		switch {
 		case op == "eq" || op == "ne":
@@ -149,38 +135,14 @@ func (r *odataTrees) tree(depth int) odataTree {
 	}}
 }
 
-func (r *odataTrees) joined(depth int, all bool) odataTree {
-	a, b := r.tree(depth-1), r.tree(depth-1)
-	if all {
-		return odataTree{"(" + a.text + ") and (" + b.text + ")", func(v any) int {
-			switch x, y := a.holds(v), b.holds(v); {
-			case x == 0 || y == 0:
-				return 0
-			case x < 0 || y < 0:
-				return -1
-			}
-			return 1
-		}}
-	}
-	return odataTree{"(" + a.text + " or " + b.text + ")", func(v any) int {
-		switch x, y := a.holds(v), b.holds(v); {
-		case x == 1 || y == 1:
-			return 1
-		case x < 0 || y < 0:
-			return -1
-		}
-		return 0
-	}}
-}
-
-func (r *odataTrees) list() odataTree {
+func (r *odataTests) list() odataTest {
 	var all []any
 	var texts []string
 	for range 1 + r.IntN(4) {
 		v := r.value()
 		all, texts = append(all, v), append(texts, r.literal(v))
 	}
-	return odataTree{r.field.Name + " in (" + strings.Join(texts, ",") + ")", func(x any) int {
+	return odataTest{r.field.Name + " in (" + strings.Join(texts, ",") + ")", func(x any) int {
 		return odataTruth(slices.ContainsFunc(all, func(v any) bool {
 			return x == nil && v == nil || x != nil && v != nil && r.order(x, v) == 0
 		}))
@@ -188,7 +150,7 @@ func (r *odataTrees) list() odataTree {
 }
 
 // within is a function of texts.
-func (r *odataTrees) within() odataTree {
+func (r *odataTests) within() odataTest {
 	part, isText := r.value().(string)
 	if !isText {
 		part = "a"
@@ -205,7 +167,7 @@ func (r *odataTrees) within() odataTree {
 	at := r.IntN(3)
 	quoted := "'" + strings.ReplaceAll(part, "'", "''") + "'"
 	text := []string{"contains", "startswith", "endswith"}[at] + "(" + of + "," + quoted + ")"
-	return odataTree{text, func(v any) int {
+	return odataTest{text, func(v any) int {
 		s, has := v.(string)
 		if !has {
 			return -1

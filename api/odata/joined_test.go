@@ -14,23 +14,23 @@ import (
 	"hdqs/api/contract"
 )
 
-// joinedTree is a random condition on a record, about several of its fields.
-type joinedTree struct {
+// odataTree is a random condition on a record.
+type odataTree struct {
 	text  string
-	holds func(record map[string]any) int // as of odataTree
+	holds func(record map[string]any) int // as of odataTest
 }
 
-// joinedTrees makes conditions of the records of a list.
-type joinedTrees struct {
+// odataTrees makes conditions of the records of a list.
+type odataTrees struct {
 	*rand.Rand
-	endpoint *contract.Endpoint
-	records  []map[string]any
+	fields  []contract.Field
+	records []map[string]any
 }
 
 // of is a maker of conditions on a random field that has values.
-func (r *joinedTrees) of() *odataTrees {
+func (r *odataTrees) of() *odataTests {
 	for {
-		of := &odataTrees{Rand: r.Rand, field: r.endpoint.Fields[r.IntN(len(r.endpoint.Fields))]}
+		of := &odataTests{Rand: r.Rand, field: r.fields[r.IntN(len(r.fields))]}
 		for _, record := range r.records {
 			if v := record[of.field.Name]; v != nil {
 				of.values = append(of.values, v)
@@ -42,30 +42,33 @@ func (r *joinedTrees) of() *odataTrees {
 	}
 }
 
-func (r *joinedTrees) tree(depth int) joinedTree {
-	if depth == 0 {
-		of := r.of()
-		leaf := of.tree(r.IntN(4))
-		return joinedTree{"(" + leaf.text + ")", func(x map[string]any) int { return leaf.holds(x[of.field.Name]) }}
+// tree makes a condition on a field, or on several if of is nil.
+func (r *odataTrees) tree(depth int, of *odataTests) odataTree {
+	if of == nil && (depth == 0 || r.IntN(3) == 0) {
+		of = r.of()
 	}
-	a := r.tree(depth - 1)
+	if depth == 0 {
+		leaf := of.test()
+		return odataTree{"(" + leaf.text + ")", func(x map[string]any) int { return leaf.holds(x[of.field.Name]) }}
+	}
+	a := r.tree(depth-1, of)
 	if r.IntN(5) == 0 {
 		if r.IntN(2) == 0 {
 			isFalse := func(x map[string]any) int { return odataTruth(a.holds(x) == 0) }
-			return joinedTree{"(" + a.text + " eq false)", isFalse}
+			return odataTree{"(" + a.text + " eq false)", isFalse}
 		}
-		return joinedTree{"(not " + a.text + ")", func(x map[string]any) int {
+		return odataTree{"(not " + a.text + ")", func(x map[string]any) int {
 			if v := a.holds(x); v >= 0 {
 				return 1 - v
 			}
 			return -1
 		}}
 	}
-	b, stop, word := r.tree(r.IntN(depth)), 1, " or "
+	b, stop, word := r.tree(r.IntN(depth), of), 1, " or "
 	if r.IntN(2) == 0 {
 		stop, word = 0, " and "
 	}
-	return joinedTree{"(" + a.text + word + b.text + ")", func(x map[string]any) int {
+	return odataTree{"(" + a.text + word + b.text + ")", func(x map[string]any) int {
 		switch v, w := a.holds(x), b.holds(x); {
 		case v == stop || w == stop:
 			return stop
@@ -77,9 +80,9 @@ func (r *joinedTrees) tree(depth int) joinedTree {
 }
 
 // order sorts the numbers of records by random fields, and returns what asks for that.
-func (r *joinedTrees) order(rows []int) (asked string) {
+func (r *odataTrees) order(first string, rows []int) (asked string) {
 	var parts []string
-	var fields []*odataTrees
+	var fields []*odataTests
 	var down []bool
 	for range r.IntN(4) {
 		of := r.of()
@@ -88,7 +91,7 @@ func (r *joinedTrees) order(rows []int) (asked string) {
 		parts = append(parts, of.field.Name+[]string{" desc", " asc", ""}[at])
 	}
 	// The rows of the test are not sorted. An order that begins as theirs must go on otherwise.
-	byKey := len(fields) > 0 && (fields[0].field.Column() == r.endpoint.Order[0] || r.IntN(2) == 0)
+	byKey := len(fields) > 0 && (fields[0].field.Column() == first || r.IntN(2) == 0)
 	if byKey {
 		parts = append(parts, "row_key desc")
 		slices.Reverse(rows)
@@ -124,17 +127,17 @@ func TestODataJoined(t *testing.T) {
 	t.Parallel()
 	s := odataServer(t, 150)
 	endpoints := contract.EndpointsIn(contract.HAPINames)
-	makers, found := make([]*joinedTrees, len(endpoints)), 0
+	makers, found := make([]*odataTrees, len(endpoints)), 0
 	random := rand.New(rand.NewPCG(46, 5))
 	for n := range odataFilters {
 		at := n % len(endpoints)
 		if makers[at] == nil {
 			target := contract.HAPIPrefix + endpoints[at].Path + "?app_identifier=" + apitest.Identifier
 			body := bytes.Replace(s.Answer("GET", target, nil).Body, []byte(`"data"`), []byte(`"value"`), 1)
-			makers[at] = &joinedTrees{random, &endpoints[at], readOData(t, body).Value}
+			makers[at] = &odataTrees{random, endpoints[at].Fields, readOData(t, body).Value}
 		}
 		r := makers[at]
-		tree := r.tree(random.IntN(4))
+		tree := r.tree(random.IntN(6), nil)
 		var want []int
 		for i, record := range r.records {
 			if tree.holds(record) == 1 {
@@ -142,7 +145,7 @@ func TestODataJoined(t *testing.T) {
 			}
 		}
 		pairs := []string{"$filter", tree.text, "$count", "true", "$select", "row_key"}
-		if order := r.order(want); order != "" {
+		if order := r.order(endpoints[at].Order[0], want); order != "" {
 			pairs = append(pairs, "$orderby", order)
 		}
 		skip := random.IntN(3) * random.IntN(20)
