@@ -31,8 +31,7 @@ func segmentOf(t *testing.T, store, table string) string {
 	return ""
 }
 
-// change replaces a file by one with changed bytes. It does not write to the file in place, which
-// is what TestFilesChangedUnderLoad does.
+// change replaces a file by one with changed bytes.
 func change(t *testing.T, path string, with func([]byte) []byte) {
 	t.Helper()
 	before := testkit.ReadFile(t, path)

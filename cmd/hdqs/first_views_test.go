@@ -12,8 +12,7 @@ import (
 )
 
 var (
-	viewTotal = regexp.MustCompile(`<p class="total"[^>]*>[^<]*<strong>([^<]+)</strong>`)
-	viewTile  = regexp.MustCompile(
+	viewTile = regexp.MustCompile(
 		`(?s)<div class="tile(?: part)?"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*)</strong>)?`)
 	viewOption = regexp.MustCompile(`(?s)<select id="choose-commodity_code".*?<option value="([^"]+)"`)
 )

@@ -20,7 +20,11 @@ func listDigests(t *testing.T, store string) string {
 	o := runWith(t, nil, requests.String(), "query", "--store", store, "--batch", "-")
 	answers := json.NewDecoder(strings.NewReader(o.stdout))
 	for _, list := range contract.Endpoints {
-		var answer batchAnswer
+		var answer struct {
+			Status  int
+			Headers map[string]string
+			Body    *string
+		}
 		if err := answers.Decode(&answer); err != nil || answer.Status != 200 || answer.Body == nil {
 			t.Fatalf("%s: status %d, %v\n%s", list.Path, answer.Status, err, o.stderr)
 		}

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"io"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -115,28 +113,6 @@ func (s *server) testCSV(t *testing.T, e *endpoint, total int) {
 	if !bytes.HasSuffix(a.body, []byte("\r\n")) || bytes.Count(a.body, []byte("\r\n")) < len(lines) {
 		t.Errorf("CSV: not all lines end in CR LF")
 	}
-}
-
-// headerDifference describes a difference between two headers, apart from fields that vary.
-func headerDifference(a, b http.Header) string {
-	names := map[string]bool{}
-	for name := range a {
-		names[name] = true
-	}
-	for name := range b {
-		names[name] = true
-	}
-	delete(names, "Date")
-	delete(names, "X-Request-Id")
-	delete(names, "Age")
-	delete(names, "Connection")
-	delete(names, "Transfer-Encoding") // the client removes it
-	for name := range names {
-		if !slices.Equal(a.Values(name), b.Values(name)) {
-			return fmt.Sprintf("%s is %q and %q", name, a.Values(name), b.Values(name))
-		}
-	}
-	return ""
 }
 
 // testPages asks for pages, which say that their figures are made up.

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"hdqs/internal/testkit"
 )
@@ -110,6 +112,64 @@ func (f *fakeSystemd) startReady(t *testing.T, env []string, args ...string) *pr
 // count returns how many lines of notifications begin with a text.
 func (f *fakeSystemd) count(line string) int { return strings.Count("\n"+f.told.String(), "\n"+line) }
 
+// keepAliveCaller sends requests over connections that stay open.
+type keepAliveCaller struct {
+	address, request string
+	asked, closing   *atomic.Int64 // requests; answers with Connection: close
+	late             *atomic.Int64 // requests that came after the server may have given up waiting for them
+}
+
+// lastWait is how long a server that shuts down waits for the next request of a connection.
+const lastWait = 100 * time.Millisecond
+
+// connect opens one connection and sends requests over it until it is closed.
+func (c *keepAliveCaller) connect() error {
+	began := time.Now()
+	conn, err := net.Dial("tcp", c.address)
+	if err != nil {
+		return err
+	}
+	return c.ask(conn, began)
+}
+
+// ask sends requests until an answer closes the connection, or until a busy machine has let the
+// server wait too long. The server waits from the last answer, or from the connection's start.
+func (c *keepAliveCaller) ask(conn net.Conn, from time.Time) error {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for n := 1; ; n++ {
+		if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
+			return err
+		}
+		c.asked.Add(1)
+		begins := time.Now()
+		_, err := io.WriteString(conn, c.request)
+		silent := time.Since(from)
+		from = begins
+		var response *http.Response
+		if err == nil {
+			response, err = http.ReadResponse(in, nil)
+		}
+		switch {
+		case err != nil && silent >= lastWait:
+			c.late.Add(1)
+			return nil
+		case err != nil:
+			return fmt.Errorf("request %d of a connection, after %s: %w", n, silent, err)
+		}
+		if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != 200 {
+			return fmt.Errorf("request %d of a connection: %d, %w", n, response.StatusCode, err)
+		}
+		if response.Close {
+			c.closing.Add(1)
+			if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
+				return fmt.Errorf("after the closing answer: %q, %w", rest, err)
+			}
+			return nil
+		}
+	}
+}
+
 // TestPassedSocket restarts a service whose socket systemd holds, while clients with persistent
 // connections and with a connection for each request ask for lists. No request fails: connections
 // that come while no process runs wait for the next one.
@@ -126,7 +186,7 @@ func TestPassedSocket(t *testing.T) {
 	var all [2]sync.WaitGroup
 	for kind, last := range []string{"Connection: close\r\n", ""} {
 		c := keepAliveCaller{
-			address: f.address, asked: &asked, closing: &closing, late: &late, first: func() {},
+			address: f.address, asked: &asked, closing: &closing, late: &late,
 			request: "GET " + with(conflictPath+"?limit=20") + " HTTP/1.1\r\nHost: x\r\n" + last + "\r\n",
 		}
 		for range 8 {
