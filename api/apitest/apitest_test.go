@@ -42,24 +42,6 @@ func TestSampleTables(t *testing.T) {
 	}
 }
 
-// TestAnswersAreEqual: with and without a network an answer is the same, in each coding.
-func TestAnswersAreEqual(t *testing.T) {
-	t.Parallel()
-	s := apitest.Sample(t, state.Options{}, 30)
-	address := apitest.Listen(t, s)
-	for _, coding := range []string{"identity", "gzip", "zstd"} {
-		header := apitest.Fields("Accept-Encoding", coding)
-		a, b := s.Answer("GET", apitest.Target, header), apitest.Ask(t, address, "GET", apitest.Target, header)
-		if a.Status != 200 || !bytes.Equal(a.Body, b.Body) ||
-			!slices.Equal(apitest.SortedHeader(a.Header), apitest.SortedHeader(b.Header)) {
-			t.Errorf("%s: %d %q\n%d %q", coding, a.Status, a.Header, b.Status, b.Header)
-		}
-		if plain := apitest.Body(t, a); !bytes.HasPrefix(plain, []byte(`{"data":[`)) {
-			t.Errorf("%s: %.50q", coding, plain)
-		}
-	}
-}
-
 // TestConn: requests of one connection are answered in turn, and a request without an end meets the
 // read timeout at once.
 func TestConn(t *testing.T) {

@@ -165,9 +165,6 @@ func (n *Connections) Count() int {
 	return len(n.open)
 }
 
-// Lingering returns the number of open connections that linger.
-func (n *Connections) Lingering() int { return len(n.lingering) }
-
 // Draining reports whether End was called.
 func (n *Connections) Draining() bool { return n.draining.Load() }
 

@@ -126,7 +126,7 @@ func TestLingeringCounts(t *testing.T) {
 		t.Errorf("status %d while another connection lingers", status)
 	}
 	c.Close()
-	over := func() bool { return n.Count()+n.Lingering() == 0 }
+	over := func() bool { return n.Count()+len(n.lingering) == 0 }
 	waitFor(t, "the lingering connection to be closed", over)
 	if status := get(t, address); status != 200 {
 		t.Errorf("status %d after it was closed", status)
@@ -172,7 +172,7 @@ func TestLingerLimits(t *testing.T) {
 	hasty, address, _ := serve(t, Options{LingerTime: 10 * time.Millisecond})
 	lingeringClient(t, address)
 	waitFor(t, "the end of a connection whose client sends nothing", func() bool {
-		return hasty.Count()+hasty.Lingering()+n.Lingering() == 0
+		return hasty.Count()+len(hasty.lingering)+len(n.lingering) == 0
 	})
 }
 
@@ -184,7 +184,7 @@ func TestEndWaitsForLingering(t *testing.T) {
 	c := dial(t, address)
 	_, err := io.WriteString(c, badRequest)
 	testkit.Must(t, err)
-	waitFor(t, "a lingering connection", func() bool { return n.Lingering() == 1 })
+	waitFor(t, "a lingering connection", func() bool { return len(n.lingering) == 1 })
 	ended := make(chan struct{})
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
