@@ -4,7 +4,6 @@ package site_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"html"
 	"net/url"
 	"regexp"
@@ -13,10 +12,8 @@ import (
 
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
-	"hdqs/api/find"
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/internal/testkit"
 )
 
 // TestSearchPages: what the pages of searches say, also for texts that would be markup.
@@ -90,41 +87,6 @@ func TestMissingPages(t *testing.T) {
 	}
 	if a := apitest.Empty(t, state.Options{}).Answer("GET", "/browse/x", apitest.BrowserAccept); a.Status != 404 {
 		t.Errorf("without a snapshot: %d", a.Status)
-	}
-}
-
-// TestSearchAnswersItself: each result of many searches leads to a page that answers, of records
-// where it is one of records.
-func TestSearchAnswersItself(t *testing.T) {
-	t.Parallel()
-	s := apitest.Sample(t, state.Options{}, 30)
-	asked := map[string]bool{}
-	for _, q := range []string{
-		"afg", "mali", "côte", "a_b", "50%", "back", "refugees", "funding", "code", "population", "x",
-	} {
-		prefix := s.Lists.Routes.Mounts[len(asked)%len(s.Lists.Routes.Mounts)].Prefix
-		a := s.Answer("GET", prefix+"/search/suggest?q="+url.QueryEscape(q), nil)
-		var found find.Answer
-		testkit.Must(t, json.Unmarshal(a.Body, &found))
-		for _, r := range found.Results {
-			addresses := []string{r.Address}
-			for _, l := range r.Lists {
-				addresses = append(addresses, l.Address)
-			}
-			for _, address := range addresses {
-				if address, _, _ = strings.Cut(address, "#"); asked[address] {
-					continue
-				}
-				asked[address] = true
-				page := s.Answer("GET", address, nil)
-				if page.Status != 200 && page.Status != 303 || strings.Contains(string(page.Body), "No record passes") {
-					t.Errorf("%q: %s %s: %d", q, r.Kind, address, page.Status)
-				}
-			}
-		}
-	}
-	if len(asked) < 20 {
-		t.Errorf("only %d addresses were found", len(asked))
 	}
 }
 

@@ -132,6 +132,20 @@ func listening(t *testing.T, p *process) *server {
 	return s
 }
 
+// startServe starts the server and waits until its admin listener is open.
+func startServe(t *testing.T, env []string, args ...string) *server {
+	t.Helper()
+	return adminListening(t, start(t, env, append([]string{"serve"}, args...)...))
+}
+
+func adminListening(t *testing.T, p *process) *server {
+	t.Helper()
+	s := &server{process: p}
+	s.waitFor(t, "admin listener", func() bool { return adminLine.MatchString(s.log.String()) })
+	s.admin = adminLine.FindStringSubmatch(s.log.String())[1]
+	return s
+}
+
 // answer is a complete HTTP response.
 type answer struct {
 	status int

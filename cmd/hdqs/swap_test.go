@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -144,44 +143,6 @@ func TestSwapUnderLoad(t *testing.T) {
 	}
 	if code := s.stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
-	}
-}
-
-// TestRepublish publishes another snapshot and then the served one again, while a replica does not
-// poll. Its Last-Modified is that of the second publication: clients of other replicas have seen
-// the snapshot in between.
-func TestRepublish(t *testing.T) {
-	parallel(t)
-	store := sampleStore(t)
-	first, _ := inspect(t, store)
-	buildOther(t, store, "2026-11-21T01:03:00Z")
-	second, _ := inspect(t, store)
-	publish := func(id string) { // without figures, whose history a replica reads anew
-		t.Helper()
-		mustExit(t, 0, "publish", "--store", store, "--keep-figures", "0", id)
-	}
-	publish(first.ID)
-	s := serve(t, "--store", store, "--snapshot-poll", "1h")
-	modified := func() time.Time {
-		t.Helper()
-		a := ask(t, "GET", s.base+with(swapRequests[0].path))
-		at, err := http.ParseTime(a.header.Get("Last-Modified"))
-		// It is absent while the time of publication is still in the future.
-		if err != nil && a.header.Get("Last-Modified") != "" {
-			t.Fatal(err)
-		}
-		return at
-	}
-	testkit.WaitFor(t, "the time of the first publication", func() bool { return !modified().IsZero() })
-	before := modified()
-	publish(second.ID)
-	publish(first.ID)
-	s.signal(t, syscall.SIGHUP)
-	testkit.WaitFor(t, "the time of the last publication", func() bool {
-		return modified().Sub(before) >= 2*time.Second
-	})
-	if id := s.snapshotID(t); id != first.ID || s.logged("snapshot swapped") {
-		t.Errorf("snapshot %s is served, want %s without a swap:\n%s", id, first.ID, s.log)
 	}
 }
 
