@@ -129,6 +129,11 @@ func (s *search) elsewhere(a *answer) (why say.Text) {
 			names = append(names, s.nameOf(&s.entries[id]))
 		}
 	}
+	return s.notOf(a, names)
+}
+
+// notOf says of which countries there are records, as there are none of one.
+func (s *search) notOf(a *answer, names []string) (why say.Text) {
 	n := len(names)
 	if n == 0 {
 		return why
@@ -137,6 +142,58 @@ func (s *search) elsewhere(a *answer) (why say.Text) {
 	}
 	return say.Of("there are no such records of %s here; there are of %s countries: %s",
 		s.nameOf(&s.entries[a.at.country]), n, s.language.List(names))
+}
+
+// alike says of which countries a list has the commodity, the sector or the organisation of a
+// question, as there are none of its country. It leads to the records of the first of them.
+func (s *search) alike(a *answer) (why say.Text, links []Link, err error) {
+	if len(a.ids) == 0 {
+		return s.elsewhere(a), nil, nil
+	}
+	e := &contract.EndpointsIn(s.mount.Names)[a.list]
+	country := s.mount.Names.Name(filterOf(a.endpoint(), Country).Name)
+	q := contract.Ask(e, contract.Aggregate)
+	s.narrow(q, &answer{question: &question{list: a.list, ids: a.ids, pairs: a.pairs}, at: place{none, none, none}})
+	rows, has := q.As(contract.Rows), map[string]bool{}
+	err = s.read(q.GroupBy(country).Measure("count"), func(records list.Records) error {
+		for _, r := range list.TextsOf(records) {
+			has[r.Value(country)] = true
+		}
+		return nil
+	})
+	if has[s.entries[a.at.country].code] { // there is another reason
+		return why, nil, err
+	}
+	var names []string
+	for id := range s.eachCountry {
+		if c := &s.entries[id]; has[c.code] {
+			of := rows.Copy().Keep(country, c.code)
+			address := s.page("/browse/") + e.Name() + "?" + contract.QueryOf(of.Pairs()...)
+			names, links = append(names, s.nameOf(c)), append(links, Link{e.Name(), s.nameOf(c), address, of, true})
+		}
+	}
+	return s.notOf(a, names), links[:min(len(links), mostElsewhere)], err
+}
+
+// absent are questions about a commodity, a sector or an organisation, and a country: the lists that
+// have records of it, but none there.
+func (s *search) absent(words []string) (all []answer) {
+	for _, m := range s.mentions(words) {
+		ids := s.idsOf(strings.Join(needed(vocabularies().asides, m.rest), " "))
+		for _, at := range shown {
+			e := &contract.Endpoints[at]
+			for _, kind := range []Kind{Sector, Commodity, Organisation} {
+				of := slices.DeleteFunc(slices.Clone(ids), func(id int32) bool {
+					return s.entries[id].kind != kind || s.entries[id].lists&(1<<at) == 0
+				})
+				if len(of) > 0 && !isMetadata(e) && filterOf(e, kind) != nil && filterOf(e, Country) != nil {
+					q := &question{list: at, ids: [][]int32{of}, asked: []string{strings.Join(m.rest, " ")}}
+					all = append(all, answer{question: q, at: place{m.country, none, none}})
+				}
+			}
+		}
+	}
+	return all[:min(len(all), mostPlaces)]
 }
 
 // mostElsewhere is how many countries with records are named where one has none.
@@ -176,9 +233,11 @@ func answerPage(s *search, a *answer) (Result, error) {
 	r.Question, r.Reason = nil, say.Of("no record is of all that")
 	if r.Address = s.page("/browse/") + r.Code; a.at.country != none {
 		r.Address, _ = s.country(s.entries[a.at.country].code)
-		if why := s.elsewhere(a); !why.IsZero() {
+		why, links, err := s.alike(a)
+		if r.Lists = append(r.Lists, links...); !why.IsZero() {
 			r.Reason = why
 		}
+		return r, err
 	}
 	return r, nil
 }

@@ -72,7 +72,8 @@ type kindLink struct {
 // foundResult is a result as a page shows it.
 type foundResult struct {
 	find.Result
-	Value, Period  string
+	Value          string
+	Period, Age    string
 	Was, WasPeriod string // what the value is compared with
 }
 
@@ -85,7 +86,7 @@ func foundResults(l *lang.Language, found *find.Answer, loaded string) (all []fo
 				f.Value = browse.Number(l, figure.Value.String())
 			}
 			h, _ := contract.HeadlineOf(figure.Name, contract.ContractNames)
-			f.Period, _ = browse.When(l, h, figure.Start, figure.End, figure.Updated, loaded)
+			f.Period, f.Age = browse.When(l, h, figure.Start, figure.End, figure.Updated, loaded)
 		}
 		if was := r.Before; was != nil {
 			f.Was, f.WasPeriod = browse.Number(l, was.Value.String()), l.Period(was.Start, was.End)
