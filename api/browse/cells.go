@@ -49,7 +49,11 @@ func (c *cell) write(b *strings.Builder) {
 	if c.Name {
 		b.WriteString("<bdi>")
 	}
-	b.WriteString(template.HTMLEscapeString(c.Text))
+	text := c.Text
+	if c.Ours {
+		text = capital(text)
+	}
+	b.WriteString(template.HTMLEscapeString(text))
 	if c.Name {
 		b.WriteString("</bdi>")
 	}

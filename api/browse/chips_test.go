@@ -4,6 +4,7 @@ import (
 	"html"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"hdqs/api/apitest"
@@ -46,6 +47,24 @@ func TestBrowseChips(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %d, %q, want %q", path, page.Status, got, want)
 		}
+	}
+}
+
+// TestBrowseCapitals: our words for values begin with a capital letter in the bars, the table and the
+// counts of a page, and not in files.
+func TestBrowseCapitals(t *testing.T) {
+	t.Parallel()
+	s := apitest.Sample(t, state.Options{}, 60)
+	const query = "?by=gender&measure=records"
+	page := string(apitest.Browse(s, "/browse/baseline-population"+query).Body)
+	for _, want := range []string{">Female</text>", "<bdi>Female</bdi>", ">Female</option>"} {
+		if !strings.Contains(page, want) || strings.Contains(page, strings.ToLower(want)) {
+			t.Errorf("the page is without %q", want)
+		}
+	}
+	file := string(apitest.Browse(s, "/figure/baseline-population.csv"+query).Body)
+	if !strings.Contains(file, "female") || strings.Contains(file, "Female") {
+		t.Errorf("the file has %q", file)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 // group is a figure of a group.
 type group struct {
 	value, name string // name is the value as people read it
+	isOurs      bool   // the name is in our words, so that a line begins with a capital letter
 	code        string // the value, where the name says it in words
 	second      string // value of the second field over time
 	lat, lon    float64
@@ -52,6 +53,7 @@ func groupsOf(q *Question, records []textual.Record, b *by, field string) []grou
 			name = cmp.Or(name, l.T("not given")) + ", " + q.nameOf(r.Value(b.fields[2]))
 		}
 		g := newGroup(l, value, name, r.Value(field))
+		g.isOurs = b.as == asBars && (value == "" || contract.Words(b.fields[0], value) != "")
 		if g.code = code; b.as == overTime && len(b.fields) > 1 {
 			g.second, _ = r.Text(b.fields[1])
 		}
@@ -139,7 +141,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	x.Data.Unlisted = len(groups) - len(listed)
 	for i := range listed {
 		g := &listed[i]
-		name := cell{Text: g.name, Code: g.code, Name: true}
+		name := cell{Text: g.name, Code: g.code, Name: true, Ours: g.isOurs}
 		if g.link != "" {
 			name.Link, name.About = g.link, l.T("Records of %s", g.name)
 		}
@@ -173,6 +175,9 @@ func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	bars := make([]chart.Bar, min(len(groups), maxBars))
 	for i, g := range groups[:len(bars)] {
 		bars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text, Apart: g.isApart}
+		if g.isOurs {
+			bars[i].Name = capital(g.name)
+		}
 	}
 	x.Chart.Drawing, x.Chart.Groups, x.Chart.Left = chart.Bars(c, bars), len(groups), len(groups)-len(bars)
 }

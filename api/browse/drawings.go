@@ -374,6 +374,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 			if d.As != "" {
 				if g.second = second; b.as == asBars {
 					g.name, _ = worded(v.q.Language, b.value, value)
+				g.isOurs = value == "" || contract.Words(b.value, value) != ""
 				}
 			}
 			key := [2]string{value, second}
@@ -409,7 +410,10 @@ func (v *viewer) seconds(d *contract.Drawing, b *by, sum *rightSum, row figureRo
 		isOther := func(r figureRow) bool { return r.fields[i] != row.fields[i] }
 		switch {
 		case field == "unit" && i > 0 && sum.fields[i-1] == "currency_code" && texts != nil:
-			texts[len(texts)-1] = v.q.Language.T("%[1]s per %[2]s", texts[len(texts)-1], strings.ToLower(name))
+			if name != "MT" { // a tonne
+				name = strings.ToLower(name)
+			}
+			texts[len(texts)-1] = v.q.Language.T("%[1]s per %[2]s", texts[len(texts)-1], name)
 			continue
 		case field == b.value || field == contract.PeriodStart || b.as == overTime && !slices.Contains(lines, field):
 			continue

@@ -77,15 +77,15 @@ func askFacets(q *Question, s state) ([]facet, error) {
 		text, known := r.Text("value")
 		n, _ := strconv.Atoi(r.Value("count"))
 		v := facetValue{Value: text, Count: Count(n)}
-		v.Label, v.Code = worded(q.Language, field, text)
+		v.Label, v.Code = alone(q.Language, field, text)
 		if name := q.known.named[field][text]; name != "" {
 			v.Label = name
 		}
 		switch {
 		case !known:
-			v.Label = q.Language.T("not given")
+			v.Label = capital(q.Language.T("not given"))
 		case text == "":
-			v.Label = q.Language.T("none") // a filter cannot ask for it
+			v.Label = capital(q.Language.T("none")) // a filter cannot ask for it
 		case contract.IsPlaceholder(text): // a filter also finds records of whole countries
 		default:
 			chosen, to, add := toggle(q.Plan, s, field, q.Plan.Param(field).Exactly(text))

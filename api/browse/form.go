@@ -71,7 +71,7 @@ func (c *control) choose(l *lang.Language, groups []Country) {
 	if len(groups) == 0 {
 		return
 	}
-	c.Kind, c.Options = "select", []option{{"", l.T("any"), c.Value == ""}}
+	c.Kind, c.Options = "select", []option{{"", capital(l.T("any")), c.Value == ""}}
 	for _, g := range groups {
 		c.Options = append(c.Options, option{g.Code, g.Name, g.Code == c.Value})
 	}
@@ -107,9 +107,9 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 	case p.Type == contract.Boolean:
 		c.Kind = "select"
 		c.Options = []option{
-			{"", l.T("any"), c.Value == ""},
-			{"true", l.T("yes"), isTrue(c.Value)},
-			{"false", l.T("no"), c.Value != "" && !isTrue(c.Value)},
+			{"", capital(l.T("any")), c.Value == ""},
+			{"true", capital(l.T("yes")), isTrue(c.Value)},
+			{"false", capital(l.T("no")), c.Value != "" && !isTrue(c.Value)},
 		}
 	case p.Type == contract.Day:
 		c.Placeholder = l.T("2024, 2024-05 or 2024-05-31")
@@ -162,9 +162,9 @@ func (c *control) suggest(e *contract.Endpoint, param string) {
 
 // choices are the options of an enumeration, after one for any.
 func choices(l *lang.Language, p *contract.Param, chosen string) []option {
-	options := []option{{"", l.T("any"), chosen == ""}}
+	options := []option{{"", capital(l.T("any")), chosen == ""}}
 	for _, v := range p.Enum.Values {
-		text, code := worded(l, p.Name, v)
+		text, code := alone(l, p.Name, v)
 		if code != "" {
 			text += " (" + code + ")"
 		}

@@ -75,7 +75,7 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 		text, _ := worded(l, "classification_phase", phase)
 		text = l.T("%[1]s (phase %[2]s)", text, phase)
 		x.Data.Head = append(x.Data.Head, capital(text))
-		x.Chart.Legend = append(x.Chart.Legend, chart.Shade{Class: "m" + strconv.Itoa(n+1), Text: text})
+		x.Chart.Legend = append(x.Chart.Legend, chart.Shade{Class: "m" + strconv.Itoa(n+1), Text: capital(text)})
 	}
 	for _, place := range places {
 		total, worse, name := 0.0, 0.0, ""

@@ -171,6 +171,7 @@ type cell struct {
 	Number bool
 	Null   bool
 	Name   bool   // a name, which may be written from right to left
+	Ours   bool   // in our words: a page begins it with a capital letter, a file does not
 	Link   string // to the record
 	About  string // what the link leads to, with the text in it
 }

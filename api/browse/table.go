@@ -177,9 +177,9 @@ func cellOf(l *lang.Language, f *contract.Field, number bool, r textual.Record) 
 	case f.Type == contract.DateTime:
 		c.Text = shortTime(text)
 	case f.Type == contract.Boolean:
-		c.Text = l.T(map[bool]string{true: "yes", false: "no"}[text == "true"])
+		c.Text = capital(l.T(map[bool]string{true: "yes", false: "no"}[text == "true"]))
 	default:
-		c.Text, c.Code = worded(l, f.Name, text)
+		c.Text, c.Code = alone(l, f.Name, text)
 		if before, isCountry := strings.CutSuffix(f.Name, "location_name"); isCountry && !l.IsEnglish() {
 			c.Text = l.Country(r.Value(before+"location_code"), text)
 		}

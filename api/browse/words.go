@@ -61,6 +61,15 @@ func worded(l *lang.Language, field, value string) (text, code string) {
 	return text, value
 }
 
+// alone is a value as it stands by itself in a list or a table: our words for it and categories begin
+// with a capital letter, and what else a provider writes stays as it is.
+func alone(l *lang.Language, field, value string) (text, code string) {
+	if text, code = worded(l, field, value); contract.Words(field, value) != "" || field == "category" {
+		text = capital(text)
+	}
+	return text, code
+}
+
 // rounded is a number as people read it: with no fraction from 10 000 on, one digit of it from 100
 // on, two from 1 on, and three digits that count below. exact is the number if that is another one.
 func rounded(l *lang.Language, text string) (short, exact string) {

@@ -155,9 +155,12 @@ func dataTexts(t *testing.T, s *api.Server) map[string]bool {
 				t.Fatalf("%s: %d, %v", e.Path, answer.Status, err)
 			}
 			for _, record := range found.Data {
-				for _, value := range record {
+				for field, value := range record {
 					if text, ok := value.(string); ok {
 						all[strings.TrimSpace(text)] = true
+						if field == "category" && text != "" { // which pages begin with a capital letter
+							all[strings.ToUpper(text[:1])+text[1:]] = true
+						}
 					}
 				}
 			}
@@ -183,8 +186,9 @@ var behind = regexp.MustCompile(`: [\d\x{202f}.,\x{2212}]+$| \([\w+]+\)$`)
 // isSame reports whether a text is a word that is the same in the language, as its file says.
 func isSame(l *lang.Language, messages, data map[string]bool, text string) bool {
 	text = behind.ReplaceAllString(text, "")
-	capital := strings.ToUpper(text[:1]) + text[1:]
+	capital, small := strings.ToUpper(text[:1])+text[1:], strings.ToLower(text[:1])+text[1:]
 	return messages[text] && l.T(text) == text || messages[capital] && l.T(capital) == capital ||
+		messages[small] && l.T(small) == small ||
 		text[0] == '(' && data[strings.Trim(text, "()")]
 }
 
