@@ -18,8 +18,8 @@ type about struct {
 	Licenses             []link
 	More                 int // providers that are not named
 
-	from, to        string // the period, as the interface writes it
-	updated, loaded string // when the newest file changed, and when it was read
+	from, to                  string // the period, as the interface writes it
+	earliest, updated, loaded string // when the first file and the last one changed, and when they were read
 }
 
 // maxProviders is how many providers and licences a figure names.
@@ -97,6 +97,9 @@ func (a *about) addSources(q *Question, files []string) error {
 	for _, file := range files {
 		of := q.known.resources[file]
 		a.updated = max(a.updated, of.updated)
+		if a.earliest == "" || of.updated != "" && of.updated < a.earliest {
+			a.earliest = of.updated
+		}
 		if of.provider != "" {
 			providers[of.provider] = true
 		}

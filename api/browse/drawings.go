@@ -35,6 +35,10 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 		copy(all, known)
 	}
 	endsOf(records).nameYears(l, v.q.Freshness.Loaded, known)
+	isPart := func(r textual.Record) bool { return r.Value("complete") == "false" }
+	if h.LeastOthers > 0 && slices.ContainsFunc(records, isPart) {
+		x.Limit.Coverage = l.T("Refugees in a few countries of asylum only.")
+	}
 	if len(known) < 2 {
 		return nil, nil
 	}
@@ -370,11 +374,11 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 					g.name += ", " + second
 				}
 				g.name = cmp.Or(g.name, v.q.Language.T("not given"))
+				g.isOurs = value == "" || contract.Words(b.value, value) != ""
 			}
 			if d.As != "" {
 				if g.second = second; b.as == asBars {
 					g.name, _ = worded(v.q.Language, b.value, value)
-				g.isOurs = value == "" || contract.Words(b.value, value) != ""
 				}
 			}
 			key := [2]string{value, second}

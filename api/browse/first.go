@@ -89,6 +89,7 @@ func firstOf(q *Question, s state) (*first, error) {
 		}
 	}
 	hasMap := len(f.Drawings) > 0
+	var one *figure // a drawing of one figure, which compares nothing
 	for i := range view.Drawings {
 		if d := &view.Drawings[i]; hasMap && d.By == "admin1_name" && d.As == "" {
 			continue // bars of the same
@@ -98,11 +99,16 @@ func firstOf(q *Question, s state) (*first, error) {
 		if err != nil {
 			return nil, err
 		}
-		isOne := x != nil && len(x.Refusal.Refused) == 0 && len(x.Data.Rows) < leastDrawn // which compares nothing
-		if x != nil && (!isOne || len(f.Drawings) == 0) {
+		switch isOne := x != nil && len(x.Refusal.Refused) == 0 && len(x.Data.Rows) < leastDrawn; {
+		case isOne && one == nil:
+			one = x
+		case x != nil && !isOne:
 			f.Drawings = append(f.Drawings, x)
 			v.hasMap = v.hasMap || x.Map.Blank
 		}
+	}
+	if len(f.Drawings) == 0 && one != nil {
+		f.Drawings = append(f.Drawings, one)
 	}
 	return f, nil
 }

@@ -140,6 +140,9 @@ func (x *figure) drawPyramid(q *Question, c *chart.Chart, groups []group) bool {
 		all = append(all, chart.Sides{Name: age, Left: side(f), Right: side(m)})
 		x.add(age, f, m)
 	}
+	if _, last, _ := strings.Cut(ages[len(ages)-1], "-"); last != "" {
+		x.Chart.Cut = append(x.Chart.Cut, l.T("There are no figures of people older than %s years.", last))
+	}
 	c.Description = describe(l, measure{label: x.sentence}, l.T("%[1]s groups", lang.Count(len(ages))))
 	x.Chart.Drawing = chart.Pyramid(c, capital(female), capital(male), all)
 	return true

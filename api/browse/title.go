@@ -69,8 +69,8 @@ func (x *figure) setTime(l *lang.Language, from, to string) {
 		exact = l.T("%s to %s", x.lasts, l.DayOf(to))
 		when = exact
 	case goesOn(from, to, x.About.loaded) && x.About.updated != "":
-		when = l.T("report of %s", shortPeriod(l, x.About.updated, x.About.updated))
-		exact = l.DayOf(x.About.updated)
+		when = l.T("report of %s", shortPeriod(l, x.About.earliest, x.About.updated))
+		exact = l.Period(x.About.earliest, x.About.updated)
 	}
 	x.setWhen(l, when, exact)
 }

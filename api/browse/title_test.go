@@ -35,8 +35,14 @@ func TestTitleTime(t *testing.T) {
 		{
 			about{
 				from: "2017-05-09T00:00:00", to: "2029-12-30T23:59:59",
-				updated: "2025-08-06T01:02:03", loaded: "2025-09-01",
+				earliest: "2025-08-06T01:02:03", updated: "2025-08-06T01:02:03", loaded: "2025-09-01",
 			}, "", "report of August 2025", "6 August 2025",
+		},
+		{
+			about{
+				from: "2017-05-09T00:00:00", to: "2029-12-30T23:59:59",
+				earliest: "2025-06-30T01:02:03", updated: "2025-08-06T01:02:03", loaded: "2025-09-01",
+			}, "", "report of June to August 2025", "30 June to 6 August 2025",
 		},
 		{
 			about{

@@ -95,6 +95,17 @@ func TestFirstViews(t *testing.T) {
 		if page := s.view(t, "/browse/food-security?admin_level=1"); !strings.Contains(page, "17\u202f213\u202f584") {
 			t.Error("the page of provinces does not name the figure of the country")
 		}
+		for path, want := range map[string]string{
+			// A list of which one month is known begins with what can be compared.
+			"conflict-events":                       `<h2 id="figure-heading">Deaths in political violence by country`,
+			"operational-presence":                  "Organisations present by country, report of 2025",
+			"baseline-population?location_code=COD": "There are no figures of people older than 19 years.",
+			"refugees-persons-of-concern":           `Refugees in a few countries of asylum only.</p><div class="chosen">`,
+		} {
+			if !strings.Contains(s.view(t, "/browse/"+path), want) {
+				t.Errorf("%s is without %q", path, want)
+			}
+		}
 		// A choice of provinces brings their level and the newest round.
 		for _, by := range []string{
 			"idps?admin_level=coarsest&location_code=AFG", "idps?admin_level=coarsest&latest=edition&location_code=AFG",
