@@ -57,6 +57,18 @@ func TestAge(t *testing.T) {
 	}
 }
 
+// TestAgePlural: two years are a word of their own in Arabic.
+func TestAgePlural(t *testing.T) {
+	t.Parallel()
+	for end, want := range map[string]string{
+		"2024-12-24": "عمره سنتان", "2021-06-30": "عمره 5 سنوات", "2014-12-31": "عمره 12 سنة",
+	} {
+		if got := Age(named(t, "ar"), end, "2026-11-28", false); got != want {
+			t.Errorf("%s is %q, want %q", end, got, want)
+		}
+	}
+}
+
 // TestRoundedPlural: one million is singular in the languages that say so.
 func TestRoundedPlural(t *testing.T) {
 	t.Parallel()
