@@ -54,6 +54,7 @@ type comparePage struct {
 	Figure    *contract.Headline
 	Sentence  string // the title of the figure
 	Unit      string
+	Second    string // the unit and the sources
 	Rows      []compared
 	Chart     template.HTML
 	Page      *browse.Page // the view of the figure, nil without figures to compare
@@ -76,6 +77,7 @@ type compared struct {
 	codes        []string // of the country, or of those in the group
 	isGroup      bool
 	year         string // in which its period ends
+	sources      []string
 	number, head float64
 	people       map[string]map[string]string // by country and year, of those in codes
 }
@@ -242,6 +244,7 @@ func (c *comparePage) fill(p place, source browse.Source, loaded string, series 
 		}
 	}
 	c.NoPeople = p.List(without)
+	c.PerHead = c.PerHead && len(without) < len(c.Rows)
 	if c.draw(p); c.PerHead {
 		return c.drawLines(p, series)
 	}
@@ -349,6 +352,7 @@ func (c *compared) fill(
 		}
 		end, updated = max(end, r.Value("period_end")), max(updated, r.Value("updated"))
 		known, c.Part = append(known, r), browse.PartOf(p.Language, h, r)
+		c.sources = append(c.sources, cmp.Or(r.Value("provider"), p.T("source not listed in this copy")))
 		sum.Add(sum, value)
 		n, year := c.heads(code, r.Value("period_end"))
 		heads, years = heads+n, append(years, year)
@@ -385,6 +389,14 @@ func (c *comparePage) draw(p place) {
 	if c.Unit = p.T(c.Figure.Unit); c.PerHead {
 		c.Unit = p.T("%s for each 1,000 people", c.Unit)
 	}
+	var sources []string
+	for i := range c.Rows {
+		if c.Rows[i].Value != "" {
+			sources = append(sources, c.Rows[i].sources...)
+		}
+	}
+	slices.Sort(sources)
+	c.Second = strings.TrimSuffix(p.T("%[1]s; %[2]s", c.Unit, p.List(slices.Compact(sources))), p.T(";")+" ")
 	slices.SortStableFunc(c.Rows, func(a, b compared) int {
 		if c.PerHead {
 			return cmp.Compare(b.head, a.head)

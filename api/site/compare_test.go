@@ -33,6 +33,10 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
+	source := regexp.MustCompile(`<p class="second"><bdi>people; [^<]`)
+	if !source.Match(page.Body) {
+		t.Error("the page does not say whose figures it has")
+	}
 	if known == 0 || known != len(shown) || !strings.Contains(string(page.Body), "called <bdi>Atlantis</bdi>") {
 		t.Errorf("%d figures, %d shown: %.3000s", known, len(shown), page.Body)
 	}
