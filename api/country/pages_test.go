@@ -140,7 +140,7 @@ func TestCountryAnswers(t *testing.T) {
 		{"/country", 200, `<a href="/country/CAF"><bdi>Name of CAF</bdi></a>`},
 		{"/hapi/country", 200, `<a href="/hapi/country/CAF">`},
 		{"/country/AFG", 200, `href="/browse/humanitarian-needs?location_code=AFG">`},
-		{"/hapi/country/AFG", 200, `href="/hapi/api/v2/figures?location_code=AFG"`},
+		{"/hapi/country/AFG", 200, `>/hapi/api/v2/figures?location_code=AFG</code>`},
 		{"/country/AFG?x=%22%3E&app_identifier=secret", 200, ""},
 		{"/country/AFX", 404, `Did you mean: <a href="/country/AFG">`},
 		{"/country/name%20of%20SDM", 404, `<a href="/country/SDN">`},

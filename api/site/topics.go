@@ -108,7 +108,7 @@ func addSources(p pages) {
 }
 
 // liveFigure is a headline figure on the start page: of the country where it is greatest.
-type liveFigure struct{ Title, Value, Unit, Where, Age, Address string }
+type liveFigure struct{ Title, Value, Unit, When, Age, Address string }
 
 // liveNames are the figures of the start page, of which the first three with a value are shown.
 var liveNames = []string{
@@ -166,8 +166,9 @@ func liveOf(p pages, v *state.Served) live {
 			period, age := browse.When(p.at.Language, h, r.Value("period_start"), r.Value("period_end"),
 				r.Value("updated"), loaded)
 			made.figures = append(made.figures, liveFigure{
-				Title: p.at.T(h.Title), Value: p.at.Rounded(r.Value("value")), Unit: p.at.T(h.Unit),
-				Where: p.at.T("%[1]s, %[2]s", p.at.Country(c.Code, c.Name), period), Age: age,
+				Title: browse.Sentence(p.at.Language, p.at.Country(c.Code, c.Name), p.at.T(h.Title), ""),
+				Value: p.at.Rounded(r.Value("value")), Unit: p.at.T(h.Unit),
+				When: period, Age: age,
 				Address: browse.FigurePage(p.at.root(), h, r.Rows),
 			})
 			if len(made.figures) == mostLive {
