@@ -81,13 +81,10 @@ func (o *Overlaps) among(p *places, anyPeriod bool) *set {
 	return of.get(func() *set {
 		var b builder
 		b.reset(p.rows)
-		if is := p.mixed(); len(is) > 0 && (anyPeriod || o.crossing != nil) {
-			for from, tuples := range blocksOf(p.group, p.rows) {
-				for i, tuple := range tuples {
-					row := from + uint32(i)
-					if is[tuple] && (anyPeriod || o.crossing[o.x.period.tuple(row)]) {
-						b.addRow(row)
-					}
+		if is := p.mixed(); len(is) > 0 {
+			for row := range o.eachCrossing(anyPeriod) {
+				if is[p.group.Codes.At(row)] {
+					b.addRow(row)
 				}
 			}
 		}

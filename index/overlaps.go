@@ -60,15 +60,15 @@ func (o *Overlaps) rows() []uint32 {
 	return o.found
 }
 
-// eachCrossing yields the rows whose periods meet another period of the table.
-func (o *Overlaps) eachCrossing() iter.Seq[uint32] {
+// eachCrossing yields the rows whose periods meet another period of the table, or all rows.
+func (o *Overlaps) eachCrossing(all bool) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
-		if o.crossing == nil {
+		if o.crossing == nil && !all {
 			return
 		}
 		for from, tuples := range blocksOf(o.x.period.group, o.x.rows) {
 			for i, tuple := range tuples {
-				if o.crossing[tuple] && !yield(from+uint32(i)) {
+				if (all || o.crossing[tuple]) && !yield(from+uint32(i)) {
 					return
 				}
 			}
@@ -101,7 +101,7 @@ func (o *Overlaps) findRows() (found []uint32) {
 		block = block[:0]
 	}
 	t, reach := o.x.series.inOrder(), uint32(0)
-	for row := range o.eachCrossing() {
+	for row := range o.eachCrossing(false) {
 		if row > reach {
 			compare()
 		}
