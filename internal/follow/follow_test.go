@@ -105,14 +105,15 @@ func TestFollow(t *testing.T) {
 			t.Errorf("after a rollback: serves %s, %v; want %s", f.served(), err, ids[0])
 		}
 
-		// Clients of other replicas have seen the other snapshot in between: TestAnnounce of api/reply.
+		// Clients of other replicas have seen the other snapshot in between.
 		current := f.server.State.Snapshots.Current.Load()
 		was := current.Published()
 		for _, id := range []string{ids[1], ids[0]} {
 			testkit.Must(t, st.Channels.Publish(channel, id, time.Now()))
 		}
 		err := next(soonest, latest)
-		if at := current.Published(); err != nil || !at.After(was) || f.server.State.Snapshots.Current.Load() != current {
+		if at := current.Published(); err != nil || !at.After(was) ||
+			f.server.State.Snapshots.Current.Load() != current {
 			t.Errorf("moved away and back: published at %s, before at %s, %v", at, was, err)
 		}
 
