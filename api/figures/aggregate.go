@@ -119,9 +119,11 @@ func (f *aggregates) addNotes(a *list.Reply, check *checker, named string, count
 	if notes.Hints, err = check.hints(&a.Request.Question, &a.Query); err != nil {
 		return err
 	}
-	if f.total == 0 || len(a.Request.Question.Groups) == 0 {
-		notes.Hints = append(notes.Hints, list.NameHints(&a.Request.Question, a.Served.Bound, a.List)...)
+	passing := f.total
+	if len(a.Request.Question.Groups) == 0 {
+		passing = 0 // the one group may be of no record
 	}
+	notes.Hints = append(notes.Hints, list.NameHints(&a.Request.Question, a.Served.Bound, a.List, passing)...)
 	if named != "" && f.mixesCountries(countries) {
 		notes.Hints = append(notes.Hints, say.Of("Groups of %s have records of several countries, which share that "+
 			"name; group by %s too.", named, countryColumn))

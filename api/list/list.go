@@ -245,9 +245,7 @@ func (s *Lists) render(a *Reply) (own Finished, err error) {
 	if a.provisional.Any() {
 		own.provisional = a.provisional.Months(a.provisionalOnPage())
 	}
-	if a.Page.Total == 0 {
-		own.header = hintHeader(NameHints(&a.Request.Question, a.Served.Bound, a.List))
-	}
+	own.header = hintHeader(NameHints(&a.Request.Question, a.Served.Bound, a.List, a.Page.Total))
 	own.setHeader(h)
 	isPlain := a.Coding == encode.Identity && a.List.Segment != nil && !a.isWritten()
 	switch pieces := a.inPieces(); {

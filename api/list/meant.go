@@ -19,12 +19,12 @@ const mostMeant = 3
 
 // NameHints are values that were probably meant by filters of names or codes of countries, which
 // match none: the same but for accents, apostrophes, or how letters are composed, or else a few
-// letters away.
-func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList) (hints []say.Text) {
+// letters away. Where records pass, only a list of codes can have such a value.
+func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList, total int) (hints []say.Text) {
 	for _, f := range q.Filters {
 		p := &q.Plan().Params[f.Param]
 		isCode := p.Op == index.Like && strings.HasSuffix(p.Columns[0], "location_code")
-		if p.Op != index.Contains && !isCode || of.Segment == nil {
+		if !isCode && (p.Op != index.Contains || total > 0) || !p.List && total > 0 || of.Segment == nil {
 			continue
 		}
 		c, fault := of.Segment.Column(p.Columns[0])
@@ -32,14 +32,7 @@ func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList) (hints
 			continue
 		}
 		for _, v := range p.ValuesOf(&f) {
-			var names []string
-			want := p.Literal(v.Text)
-			if !isCode {
-				names = meantNames(c.Cardinality(), c.TextOf, want)
-			}
-			if names == nil && c.Cardinality() <= mostNear {
-				names = nearNames(want, c.Cardinality(), c.TextOf, b.Countries)
-			}
+			names := meantNames(p.Literal(v.Text), c.Cardinality(), c.TextOf, isCode, b.Countries)
 			if names != nil {
 				hints = append(hints, say.Of("%s: %s", p.Name, contract.DidYouMean(strings.Join(names, ", "))))
 			}
@@ -51,54 +44,42 @@ func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList) (hints
 // mostNear is how many names a misspelled one is compared with.
 const mostNear = 5000
 
-// nearNames are the first of n names at the smallest distance from a text of which at most a
-// quarter is wrong, none if one has the text, or a country that may have no records here.
-func nearNames(text string, n int, name func(uint32) string, countries []state.Country) (all []string) {
-	for code := range uint32(n) {
-		if strings.EqualFold(name(code), text) {
-			return nil
-		}
-	}
+// meantNames are the first of n names that have a text as its bare form has it, but for codes, or
+// else those at the smallest distance from it, of which at most a quarter is wrong. There are none
+// if one has the text itself, or it is a country, which may have no records here.
+func meantNames(
+	text string, n int, at func(uint32) string, isCode bool, countries []state.Country,
+) (all []string) {
 	isCountry := func(c state.Country) bool {
 		return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text)
 	}
-	if strings.ContainsAny(text, `%_\`) || slices.ContainsFunc(countries, isCountry) { // a pattern is no name
+	if slices.ContainsFunc(countries, isCountry) {
 		return nil
 	}
-	var folded []string
+	lower, bare := strings.ToLower(text), lang.Folded(text)
+	isSought := n <= mostNear && !strings.ContainsAny(text, `%_\`) && len(bare) >= len("AFG") // a pattern is no name
+	var near []string
 	own := map[string]string{}
 	for code := range uint32(n) {
-		if strings.Contains(strings.ToLower(name(code)), strings.ToLower(text)) {
+		written := at(code)
+		if strings.Contains(strings.ToLower(written), lower) {
 			return nil
 		}
-		folded = append(folded, lang.Folded(name(code)))
-		own[folded[code]] = name(code)
+		folded := lang.Folded(written)
+		if !isCode && bare != "" && len(all) < mostMeant && strings.Contains(folded, bare) {
+			all = append(all, written)
+		}
+		if isSought {
+			near, own[folded] = append(near, folded), written
+		}
 	}
-	if text = lang.Folded(text); len(text) < len("AFG") {
-		return nil
-	}
-	for _, near := range nearest.All(text, folded, max(1, len(text)/4)) {
-		all = append(all, own[near])
+	if all == nil {
+		for _, folded := range nearest.All(bare, near, max(1, len(bare)/4)) {
+			all = append(all, own[folded])
+		}
 	}
 	slices.Sort(all)
 	return all[:min(len(all), mostMeant)]
-}
-
-// meantNames are the first of n names that have a text as its bare form has it, none if one has the
-// text itself.
-func meantNames(n int, name func(uint32) string, text string) (all []string) {
-	bare, lower := lang.Folded(text), strings.ToLower(text)
-	for code := range uint32(n) {
-		own := name(code)
-		switch {
-		case strings.Contains(strings.ToLower(own), lower):
-			return nil
-		case bare != "" && len(all) < mostMeant && strings.Contains(lang.Folded(own), bare):
-			all = append(all, own)
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 // betweenHints separates several hints.

@@ -39,3 +39,25 @@ func TestNameHints(t *testing.T) {
 		}
 	}
 }
+
+// TestCodeHints: an unknown code of a country is hinted at where other codes of the list have
+// records, too, which would look as if they were all.
+func TestCodeHints(t *testing.T) {
+	t.Parallel()
+	s := apitest.Server(t, state.Options{}, apitest.FigureTables(t))
+	for codes, want := range map[string]string{
+		"AFG,SDX":     "location_code__in: did you mean SDN?",
+		"SDX":         "location_code__in: did you mean SDN?",
+		"AFG,SDN,FRA": "", // France has no records
+		"AFG,%":       "",
+	} {
+		query := "?app_identifier=" + apitest.Identifier + "&location_code__in=" + url.QueryEscape(codes)
+		for _, path := range []string{"", "/aggregate", "/aggregate?group_by=location_code"} {
+			path, more, _ := strings.Cut("/api/v2/affected-people/humanitarian-needs"+path, "?")
+			a := s.Answer("GET", path+query+"&"+more, nil)
+			if got := apitest.Header(a, "X-Hint"); a.Status != 200 || got != want {
+				t.Errorf("%s %q: %d, hint %q, want %q", path, codes, a.Status, got, want)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestNearNames(t *testing.T) {
 		{"TCD", codes, ""},
 		{"Afganistan", names, "Afghanistan"},
 		{"kabol", names, "Kabul"},
-		{"Niger ", names, "Niger"},
+		{"Niger ", names, "Niger Nigeria"},
 		{"afganistàn", names, "Afghanistan"},
 		{"Afg%stan", names, ""},
 		{"gambia", names, ""},
@@ -36,7 +37,8 @@ func TestNearNames(t *testing.T) {
 		{"xyzzy", names, ""},
 		{"x", []string{"y"}, ""},
 	} {
-		near := nearNames(c.text, len(c.of), func(i uint32) string { return c.of[i] }, countries)
+		isCode := slices.Equal(c.of, codes)
+		near := meantNames(c.text, len(c.of), func(i uint32) string { return c.of[i] }, isCode, countries)
 		if got := strings.Join(near, " "); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
 		}

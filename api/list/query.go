@@ -103,9 +103,7 @@ func (r *rowRecords) Notes() (notes say.Notes) {
 	if r.a.provisional.Any() {
 		notes.Provisional = r.a.provisional.Names(r.a.provisionalOnPage())
 	}
-	if r.Total() == 0 {
-		notes.Hints = NameHints(&r.a.Request.Question, r.a.Served.Bound, r.a.List)
-	}
+	notes.Hints = NameHints(&r.a.Request.Question, r.a.Served.Bound, r.a.List, r.Total())
 	return notes
 }
 
