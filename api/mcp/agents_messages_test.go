@@ -75,6 +75,8 @@ func TestAgentsPreflight(t *testing.T) {
 func TestAgentsForms(t *testing.T) {
 	t.Parallel()
 	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0)), "2025-06-18")
+	s := apitest.Server(t, state.Options{Agents: true}, apitest.FigureTables(t))
+	figures := agent(t, apitest.Listen(t, s), "2025-06-18")
 	for _, c := range testkit.Cases(t, "testdata/forms.txt", " | ", 3) {
 		arguments, want := json.RawMessage(c[1]), c[2]
 		if c[0] == "same" {
@@ -85,7 +87,12 @@ func TestAgentsForms(t *testing.T) {
 			}
 			continue
 		}
-		if text, refused := told(t, session, "rows", arguments); !refused || !strings.Contains(text, want) {
+		of := session
+		if c[0] == "answered" {
+			of = figures
+		}
+		text, refused := told(t, of, "rows", arguments)
+		if refused != (c[0] == "refused") || !strings.Contains(text, want) {
 			t.Errorf("%s: refused %t, %.400s; want %s", arguments, refused, text, want)
 		}
 	}
