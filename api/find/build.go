@@ -308,6 +308,8 @@ func (b *builder) addTable(kind Kind) {
 					others = vocabularies().others[e.code]
 				case Commodity:
 					others = commodityNames(e.name)
+				case Organisation:
+					others = organisationNames(e.name + " " + e.code)
 				case Dataset, File:
 					e.of, e.lists = r.Value(source.of), 1<<at
 				default:
@@ -331,6 +333,14 @@ func (b *builder) addTable(kind Kind) {
 func commodityNames(name string) []string {
 	plain, _, _ := strings.Cut(name, " (")
 	return vocabularies().others[commodityWord+folded(plain)]
+}
+
+// organisationNames are other names of an organisation, by the acronyms that its name or code has.
+func organisationNames(name string) (all []string) {
+	for _, word := range wordsOf(name) {
+		all = append(all, vocabularies().others[organisationWord+strings.ToUpper(word)]...)
+	}
+	return all
 }
 
 // urgencyOf orders countries of one name: those with a response plan, then those of the overview.

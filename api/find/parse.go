@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"hdqs/api/contract"
@@ -194,7 +195,11 @@ func (x *parser) addFilters() {
 		}
 		for _, kind := range []Kind{Sector, Commodity, Market, Organisation} {
 			of := slices.DeleteFunc(slices.Clone(p.ids), func(id int32) bool { return x.entries[id].kind != kind })
-			if !p.used && len(of) > 0 && !x.hasFilter(kind) && filterOf(e, kind) != nil && len(x.placesOf(p)) == 0 {
+			isPlace := func(id int32) bool { // but for one whose code is a word: "pan", "col"
+				return kind != Commodity || !strings.EqualFold(x.entries[id].code, p.written)
+			}
+			isFree := !p.used && !slices.ContainsFunc(x.placesOf(p), isPlace)
+			if isFree && len(of) > 0 && !x.hasFilter(kind) && filterOf(e, kind) != nil {
 				q.ids, p.used = append(q.ids, of), true
 				q.asked = append(q.asked, p.written)
 			}
@@ -272,8 +277,11 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to
-		n := utf8.RuneCountInString(word)
-		if isKnown || n < leastCorrected {
+		n, least := utf8.RuneCountInString(word), leastCorrected
+		if x.isOfName(q, words, written, i-1) || x.isOfName(q, words, written, i+1) { // "ivory cost"
+			least--
+		}
+		if isKnown || n < least {
 			continue
 		}
 		near := func(known []string, oneIn int) []string { return nearest.All(word, withFirst(word, known), n/oneIn) }
@@ -282,7 +290,7 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 			replaced := func(words []string) []string { return slices.Concat(words[:i], []string{other}, words[i+1:]) }
 			again := x.parse(replaced(words), replaced(written))
 			switch {
-			case n < leastEmpty && vocabularies().asides[other] != "":
+			case vocabularies().asides[other] != "": // "nationales" is not "nationals", which asks for nothing
 			case again == nil || len(again.left) >= len(q.left) || q.isElsewhere(again):
 			case best == nil || len(again.left) < len(best.left):
 				best, at, meant = again, i, []string{other}
@@ -294,6 +302,15 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 	return best, at, meant
 }
 
+// isOfName reports whether a word that means nothing is one of a country's name.
+func (x *Index) isOfName(q *question, words, written []string, at int) bool {
+	if at < 0 || at >= len(words) || !slices.Contains(q.left, written[at]) {
+		return false
+	}
+	_, is := slices.BinarySearch(x.countryWords, words[at])
+	return is
+}
+
 // isAlike reports whether questions are the same, but for the countries that they name.
 func (q *question) isAlike(other *question) bool {
 	isOfCountry := func(q *question) bool { return q.country() != none && q.places[0].unit == none }
@@ -301,13 +318,11 @@ func (q *question) isAlike(other *question) bool {
 		slices.Equal(q.figures, other.figures) && slices.Equal(q.asked, other.asked)
 }
 
-// The length from which a word is corrected, and that from which it may be one that asks for
-// nothing, to which short words of others are near; in how many letters one may be wrong; and how
-// many words are corrected. Other words than names of places are near to many that mean something
-// else: "training" to "tracking".
+// The length from which a word is corrected, in how many letters one may be wrong, and how many are
+// corrected. Other words than names of places are near to many that mean something else: "training"
+// to "tracking".
 const (
 	leastCorrected = 5
-	leastEmpty     = 6
 	oneInPlaces    = 4
 	oneInWords     = 5
 	mostCorrected  = 4

@@ -73,6 +73,8 @@ func questionIndex(t testing.TB) *Index {
 		add(Commodity, value("code"), value("name"), "", commodityNames(value("name"))...)
 	})
 	read("org", func(value func(string) string) { add(Organisation, value("acronym"), value("name"), "") })
+	add(Organisation, "WFP", "World Food Programme", "", organisationNames("World Food Programme WFP")...)
+	add(Commodity, "172", "Cabbage", "", commodityNames("Cabbage")...)
 	read("market", func(value func(string) string) {
 		add(Market, value("market_code"), value("market_name"), value("location_code"))
 	})
@@ -238,7 +240,8 @@ func TestCorrected(t *testing.T) {
 		"risk afghanistaan": "risk afghanistan", "fatalites ukrain": "fatalities ukraine",
 		"refugees in pakistna": "refugees in pakistan", "returnd refugees burundi": "returned refugees burundi",
 		"risk ukrayine": "risk ukraine", "training sudan": "", "syrain refugees": "syrian refugees",
-		"who donate to sudan, gives": "", "nigera, sudan risk": "",
+		"who donate to sudan, gives": "", "nigera, sudan risk": "", "risk ivory cost": "risk ivory coast",
+		"ong nationales somalie": "",
 	} {
 		words, written := splitWords(text)
 		a := new(Answer)

@@ -51,8 +51,12 @@ type vocabulary struct {
 	kept   map[string]bool     // phrases whose asides count: "by country", "who does what where"
 }
 
-// commodityWord is before the name of a commodity, whose words are other names of it.
-const commodityWord = "commodity="
+// These are before the name of a commodity, and the acronym of organisations, whose words are other
+// names of them.
+const (
+	commodityWord    = "commodity="
+	organisationWord = "organisation="
+)
 
 // longestPhrase is the most words of a phrase that is looked for.
 const longestPhrase = 7
@@ -121,8 +125,8 @@ func vocabularyOf(languages ...string) *vocabulary {
 				words[word] = true
 			}
 		}
-		if name, is := strings.CutPrefix(line[0], commodityWord); is {
-			name = commodityWord + strings.ReplaceAll(name, "~", " ")
+		if t == nil && strings.Contains(line[0], "=") {
+			name := strings.ReplaceAll(line[0], "~", " ")
 			v.others[name] = append(v.others[name], listed(line[1])...)
 		}
 		if t == nil || t.isMore || t.isWeak && len(t.topics) > 1 {
@@ -156,7 +160,8 @@ func termOf(text string) *term {
 	for word := range strings.FieldsSeq(text) {
 		field, value, hasValue := strings.Cut(word, "=")
 		switch {
-		case field == "side" || field+"=" == commodityWord || word == isNewest || word == isEmpty:
+		case field == "side" || field+"=" == commodityWord || field+"=" == organisationWord ||
+			word == isNewest || word == isEmpty:
 			return nil
 		case !hasValue:
 			t.topics = append(t.topics, word)
@@ -263,6 +268,8 @@ func eachWord(text string, do func(word []byte, as string)) {
 		switch r = unicode.ToLower(r); {
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9': // no look-ups for most
 			word = append(word, byte(r))
+		case '٠' <= r && r <= '٩':
+			word = append(word, '0'+byte(r-'٠'))
 		case r == ' ':
 			end(at)
 		case letters[r] != "":
