@@ -86,15 +86,13 @@ func (x *parser) addPlaces() {
 			p.side = named[i-1].side
 		}
 	}
+	for _, p := range named {
+		p.used = !isJoined && slices.ContainsFunc(named, func(other *part) bool { return isSaidBy(x, p, other) })
+	}
 	all := slices.Clone(named)
-	named = slices.DeleteFunc(named, func(p *part) bool {
-		return slices.ContainsFunc(all, func(other *part) bool {
-			of, those := x.placesOf(p), x.placesOf(other)
-			isLess := p.people && !other.people || p.people == other.people && p.from > other.from
-			isSame := isLess && !q.hasPair() && slices.Equal(of, those)                 // "Haitians in Haiti"
-			isWithin := len(those) == 1 && len(of) > 1 && slices.Contains(of, those[0]) // "Congo (DRC)"
-			p.used = other != p && !isJoined && (isSame || isWithin)
-			return p.used || other != p && x.unitsOf(p, those) != nil // "Niger, Nigeria": a state of the second
+	named = slices.DeleteFunc(named, func(p *part) bool { // "Niger, Nigeria": a state of the second
+		return p.used || slices.ContainsFunc(all, func(other *part) bool {
+			return other != p && x.unitsOf(p, x.placesOf(other)) != nil
 		})
 	})
 	places := []place{{none, none, none}}
@@ -133,6 +131,16 @@ func (x *parser) addPlaces() {
 			}
 		}
 	}
+}
+
+// isSaidBy reports whether another part says which place a part names: "Haitians in Haiti", "Congo
+// (DRC)".
+func isSaidBy(x *parser, p, other *part) bool {
+	of, those := x.placesOf(p), x.placesOf(other)
+	isLess := p.people && !other.people || p.people == other.people && p.from > other.from
+	isSame := isLess && !x.hasPair() && slices.Equal(of, those)
+	isWithin := len(those) == 1 && len(of) > 1 && slices.Contains(of, those[0])
+	return other != p && (isSame || isWithin)
 }
 
 // isRun reports whether parts follow each other.
