@@ -36,7 +36,7 @@ func bysOf(q *Question, s state) []by {
 	var all []by
 	if len(e.Series()) > 0 && len(e.Figures) > 0 { // without figures they are of what goes on for years
 		for _, part := range []string{"month", "year"} {
-			if part == "month" && isYearly(e) {
+			if part == "month" && contract.IsYearly(e) {
 				continue
 			}
 			b := by{value: part, label: l.T(part), as: overTime, fields: []string{part}}
@@ -86,13 +86,6 @@ func bysOf(q *Question, s state) []by {
 // hasMap reports whether there are boundaries of the units of a level, of one country.
 func (q *Question) hasMap(s state, level int) bool {
 	return q.Boundaries != nil && q.Boundaries.Has(level) && len(chosenOf(s, contract.CountryParam)) == 1
-}
-
-// isYearly reports whether the figures of a list are of years.
-func isYearly(e *contract.Endpoint) bool {
-	return slices.ContainsFunc(contract.Headlines, func(h contract.Headline) bool {
-		return h.Path == e.Contract().Path && h.Series == "year"
-	})
 }
 
 // nounOf is a field in the middle of a title.

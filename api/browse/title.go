@@ -37,7 +37,7 @@ func (x *figure) entitle(q *Question, rows *contract.Question, n named) {
 	if n.by != "" && !n.each {
 		text = l.T("%[1]s by %[2]s", text, n.by)
 	}
-	if isYearly(q.Plan.Endpoint) {
+	if contract.IsYearly(q.Plan.Endpoint) {
 		x.About.updated = "" // they are of their years
 	}
 	x.sentence, x.lasts = Sentence(l, n.where, text, ""), ""

@@ -43,6 +43,12 @@ type Figure struct {
 	Noun  string // what the number is, for error texts: people, an index
 }
 
+// IsYearly reports whether the figures of an endpoint are of years.
+func IsYearly(e *Endpoint) bool {
+	isOf := func(h Headline) bool { return h.Path == e.Contract().Path && h.Series == "year" }
+	return slices.ContainsFunc(Headlines, isOf)
+}
+
 // Series are the columns that rows have in common which differ only in when they are from: the key
 // without its dates, and without rounds, of which each replaces the one before. It is nil for lists
 // whose key has no date.

@@ -216,9 +216,9 @@ func (s *search) pageOf(a *answer) Result {
 func (a *answer) byOf(h *contract.Headline) string {
 	field := byFields[a.by]
 	switch {
-	case a.by == "time" && h != nil && h.Series == "month", a.by == "month":
+	case a.by == "time" && h != nil && h.Series == "month", a.by == "month" && !contract.IsYearly(a.endpoint()):
 		return "month"
-	case a.by == "time":
+	case a.by == "time", a.by == "month":
 		return "year"
 	case a.by == "compare" && h != nil:
 		return h.Place

@@ -273,3 +273,19 @@ func TestCompleted(t *testing.T) {
 		}
 	}
 }
+
+// TestByTime: what goes by years is not drawn by months.
+func TestByTime(t *testing.T) {
+	t.Parallel()
+	x := questionIndex(t)
+	for text, want := range map[string]string{
+		"refugees in iran by month": "year", "risk per month chad": "year", "fatalities by month sudan": "month",
+		"displaced by month haiti": "month", "refugees in iran over time": "year", "deaths over time sudan": "month",
+	} {
+		words, written := splitWords(text)
+		a := answer{question: x.parse(words, written)}
+		if got := a.byOf(a.figures[0]); got != want {
+			t.Errorf("%q: by %s, want %s", text, got, want)
+		}
+	}
+}
