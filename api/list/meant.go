@@ -56,6 +56,11 @@ func meantNames(
 	if slices.ContainsFunc(countries, isCountry) {
 		return nil
 	}
+	for code := range uint32(n) { // most have it: they allocate nothing
+		if strings.EqualFold(at(code), text) {
+			return nil
+		}
+	}
 	lower, bare := strings.ToLower(text), lang.Folded(text)
 	isSought := n <= mostNear && !strings.ContainsAny(text, `%_\`) && len(bare) >= len("AFG") // a pattern is no name
 	var near []string
