@@ -50,8 +50,8 @@ func TestBrowseChips(t *testing.T) {
 	}
 }
 
-// TestBrowseCapitals: our words for values begin with a capital letter in the bars, the table and the
-// counts of a page, and not in files.
+// TestBrowseCapitals: our words for values begin with a capital letter in bars, tables and counts,
+// and not in files.
 func TestBrowseCapitals(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{}, 60)

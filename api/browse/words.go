@@ -61,8 +61,8 @@ func worded(l *lang.Language, field, value string) (text, code string) {
 	return text, value
 }
 
-// alone is a value as it stands by itself in a list or a table: our words for it and categories begin
-// with a capital letter, and what else a provider writes stays as it is.
+// alone is a value as it stands by itself in a list or a table: our words for it and categories
+// begin with a capital letter, and what else a provider writes stays as it is.
 func alone(l *lang.Language, field, value string) (text, code string) {
 	if text, code = worded(l, field, value); contract.Words(field, value) != "" || field == "category" {
 		text = capital(text)

@@ -45,9 +45,13 @@ func TestRounded(t *testing.T) {
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{
-		{"commodity_category", "oil and fats", "Oil and fats"}, {"gender", "f", "Female"},
-		{"category", "total", "Total"}, {"ipc_phase", "3", "Crisis"}, {"org_acronym", "iMMAP", "iMMAP"},
-		{"market_name", "el Obeid", "el Obeid"}, {"age_range", "5-11", "5-11"},
+		{"commodity_category", "oil and fats", "Oil and fats"},
+		{"gender", "f", "Female"},
+		{"category", "total", "Total"},
+		{"ipc_phase", "3", "Crisis"},
+		{"org_acronym", "iMMAP", "iMMAP"},
+		{"market_name", "el Obeid", "el Obeid"},
+		{"age_range", "5-11", "5-11"},
 	} {
 		if got, _ := alone(nil, c[0], c[1]); got != c[2] {
 			t.Errorf("%s %s is %q, want %q", c[0], c[1], got, c[2])

@@ -94,7 +94,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	}
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
 		hits, err = s.nearHits(a, words, q.Limit)
-		if answers = s.absent(words); q.Brief {
+		if answers = absentOf(s, words); q.Brief {
 			answers = nil
 		} else if len(answers) > 0 {
 			a.Instead = ""

@@ -129,11 +129,11 @@ func (s *search) elsewhere(a *answer) (why say.Text) {
 			names = append(names, s.nameOf(&s.entries[id]))
 		}
 	}
-	return s.notOf(a, names)
+	return notOf(s, a, names)
 }
 
 // notOf says of which countries there are records, as there are none of one.
-func (s *search) notOf(a *answer, names []string) (why say.Text) {
+func notOf(s *search, a *answer, names []string) (why say.Text) {
 	n := len(names)
 	if n == 0 {
 		return why
@@ -146,7 +146,7 @@ func (s *search) notOf(a *answer, names []string) (why say.Text) {
 
 // alike says of which countries a list has the commodity, the sector or the organisation of a
 // question, as there are none of its country. It leads to the records of the first of them.
-func (s *search) alike(a *answer) (why say.Text, links []Link, err error) {
+func alike(s *search, a *answer) (why say.Text, links []Link, err error) {
 	if len(a.ids) == 0 {
 		return s.elsewhere(a), nil, nil
 	}
@@ -172,12 +172,12 @@ func (s *search) alike(a *answer) (why say.Text, links []Link, err error) {
 			names, links = append(names, s.nameOf(c)), append(links, Link{e.Name(), s.nameOf(c), address, of, true})
 		}
 	}
-	return s.notOf(a, names), links[:min(len(links), mostElsewhere)], err
+	return notOf(s, a, names), links[:min(len(links), mostElsewhere)], err
 }
 
-// absent are questions about a commodity, a sector or an organisation, and a country: the lists that
-// have records of it, but none there.
-func (s *search) absent(words []string) (all []answer) {
+// absentOf are questions about a commodity, a sector or an organisation, and a country: the lists
+// that have records of it, but none there.
+func absentOf(s *search, words []string) (all []answer) {
 	for _, m := range s.mentions(words) {
 		ids := s.idsOf(strings.Join(needed(vocabularies().asides, m.rest), " "))
 		for _, at := range shown {
@@ -233,7 +233,7 @@ func answerPage(s *search, a *answer) (Result, error) {
 	r.Question, r.Reason = nil, say.Of("no record is of all that")
 	if r.Address = s.page("/browse/") + r.Code; a.at.country != none {
 		r.Address, _ = s.country(s.entries[a.at.country].code)
-		why, links, err := s.alike(a)
+		why, links, err := alike(s, a)
 		if r.Lists = append(r.Lists, links...); !why.IsZero() {
 			r.Reason = why
 		}

@@ -64,7 +64,7 @@ func (p pageChecker) violations(path string, width int, scheme string) {
 	if violations != "" {
 		p.t.Errorf("%s at %d px, %s: %s", path, width, scheme, violations)
 	}
-	// innerWidth grows with what is too wide for a phone.
+	// The window of a phone grows with what is too wide for it.
 	if wide := p.Eval("document.documentElement.scrollWidth"); wide != strconv.Itoa(width) {
 		p.t.Errorf("%s at %d px, %s: it is %s px wide", path, width, scheme, wide)
 	}
