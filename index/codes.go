@@ -133,31 +133,17 @@ func (c *column) textsMatching(op Op, values []Value, into codeSet) {
 }
 
 // textsEqual adds the codes of the texts that the dictionary has. A value with a NUL matches
-// nothing. Values mostly ascend, as texts do: so each is looked for from the place of the one
-// before, in steps that double.
+// nothing.
 func (c *column) textsEqual(values []Value, into codeSet) {
 	n := c.col.Cardinality()
-	at, before := 0, "" // the number of texts below before
 	for i := range values {
-		text := values[i].Text
+		text, at := values[i].Text, 0
 		if c.col.Kind != snapshot.Text { // in the order of their declaration
-			for at = 0; at < n && c.col.TextOf(uint32(at)) != text; {
+			for at < n && c.col.TextOf(uint32(at)) != text {
 				at++
 			}
 		} else {
-			if text < before {
-				at = 0
-			}
-			step, end := 1, at
-			if len(values) == 1 {
-				step = n
-			}
-			for end < n && c.col.TextOf(uint32(end)) < text {
-				at = end + 1
-				end, step = min(end+step, n), 2*step
-			}
-			at += sort.Search(end-at, func(i int) bool { return c.col.TextOf(uint32(at+i)) >= text })
-			before = text
+			at = sort.Search(n, func(i int) bool { return c.col.TextOf(uint32(i)) >= text })
 		}
 		if at < n && c.col.TextOf(uint32(at)) == text && strings.IndexByte(text, 0) < 0 {
 			into.add(uint32(at))
