@@ -154,6 +154,11 @@ func (f *figure) together(places []string, read func(places ...string) error) er
 	err = nil
 	if instead := invalid.Issues[0].Instead; instead != nil && instead.Apart != "" {
 		right = instead.Texts(f.Place + contract.SeveralSuffix)
+		if places != nil && len(right) >= len(places) { // right by themselves, and not together
+			right = nil
+		}
+	}
+	if len(right) > 0 {
 		err = f.together(right, read)
 	}
 	for place := range f.of {
