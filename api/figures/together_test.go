@@ -24,7 +24,8 @@ func TestTogether(t *testing.T) {
 		}
 		testkit.Must(t, f.together(places, func(places ...string) error {
 			asked = append(asked, strings.Join(places, ""))
-			if isApart := strings.HasSuffix(c[1], "+") && len(places) > 1; !isApart && !slices.ContainsFunc(places, isWrong) {
+			isApart := strings.HasSuffix(c[1], "+") && len(places) > 1
+			if !isApart && !slices.ContainsFunc(places, isWrong) {
 				return nil
 			}
 			issue := contract.Issue{Text: say.Of("wrong"), Instead: f.all().GroupBy(f.Place)}
