@@ -409,3 +409,6 @@ func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 	}
 	return paths
 }
+
+// headerOf is a file without its rows.
+func headerOf(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }

@@ -107,9 +107,6 @@ func TestRefusedKeepsTable(t *testing.T) {
 	}
 }
 
-// headerOf is a file without its rows.
-func headerOf(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }
-
 // everyParent gives every unit of level 2 the same parent.
 func everyParent(name string) func([]byte) []byte {
 	return func(b []byte) []byte {
