@@ -57,8 +57,8 @@ func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, 
 	if err := r.fill(); err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(r.buf[:r.end], []byte("\xef\xbb\xbf")) {
-		r.pos = 3
+	if bytes.HasPrefix(r.buf[:r.end], byteOrderMark) {
+		r.pos = len(byteOrderMark)
 	}
 	switch err := r.split(); {
 	case err == io.EOF:

@@ -99,10 +99,13 @@ func isTagRow(cells [][]byte) bool {
 	return tags
 }
 
+// byteOrderMark may begin a file in UTF-8.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // isHeader reports whether the current row has the names of the columns again, as in a file that
 // was joined from several.
 func (r *csvReader) isHeader() bool {
 	return slices.EqualFunc(r.cells, r.header, func(cell []byte, name string) bool {
-		return string(bytes.TrimSpace(bytes.TrimPrefix(cell, []byte("\xef\xbb\xbf")))) == name
+		return string(bytes.TrimSpace(bytes.TrimPrefix(cell, byteOrderMark))) == name
 	})
 }

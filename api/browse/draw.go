@@ -53,7 +53,7 @@ func groupsOf(q *Question, records []textual.Record, b *by, field string) []grou
 			name = cmp.Or(name, l.T("not given")) + ", " + q.nameOf(r.Value(b.fields[2]))
 		}
 		g := newGroup(l, value, name, r.Value(field))
-		g.isOurs = b.as == asBars && (value == "" || contract.Words(b.fields[0], value) != "")
+		g.isOurs = b.as == asBars && isOurs(b.fields[0], value)
 		if g.code = code; b.as == overTime && len(b.fields) > 1 {
 			g.second, _ = r.Text(b.fields[1])
 		}

@@ -374,7 +374,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 					g.name += ", " + second
 				}
 				g.name = cmp.Or(g.name, v.q.Language.T("not given"))
-				g.isOurs = value == "" || contract.Words(b.value, value) != ""
+				g.isOurs = isOurs(b.value, value)
 			}
 			if d.As != "" {
 				if g.second = second; b.as == asBars {

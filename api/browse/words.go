@@ -61,6 +61,9 @@ func worded(l *lang.Language, field, value string) (text, code string) {
 	return text, value
 }
 
+// isOurs reports whether our words stand for a value, or for that it is missing.
+func isOurs(field, value string) bool { return value == "" || contract.Words(field, value) != "" }
+
 // alone is a value as it stands by itself in a list or a table: our words for it and categories
 // begin with a capital letter, and what else a provider writes stays as it is.
 func alone(l *lang.Language, field, value string) (text, code string) {

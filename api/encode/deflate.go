@@ -37,10 +37,11 @@ const firstGeneration, rowGeneration, fixedGeneration = 1, 2, 3
 // pages look like them. From neighbours and single rows, pages of 100 filtered rows are larger.
 const codeRuns, codeRun = 64, 12
 
-// newFirstCode builds the code that all bodies of a table start with from samples of rows. It never
+// firstDeflater builds the code that all bodies of a table start with from samples of rows, and
+// returns the deflater that has counted them: it writes bodies with the code. The code never
 // changes, so the bytes of a body depend on earlier requests only in which of its rows are copied
-// (copied.go). The deflater that counted is returned too: it writes bodies with the code.
-func newFirstCode(rows Rows) (*blockCode, *deflater) {
+// (copied.go).
+func firstDeflater(rows Rows) *deflater {
 	first := &blockCode{generation: firstGeneration}
 	var seen counts
 	d := newDeflater(rows, first)
@@ -53,7 +54,7 @@ func newFirstCode(rows Rows) (*blockCode, *deflater) {
 	first.begin(&first.begun)
 	d.matcher.block.seen, d.matcher.next = nil, d.nextBatch
 	d.abandon()
-	return first, d
+	return d
 }
 
 // sampleOf returns some runs of codeRun rows, spread over the table.

@@ -81,8 +81,7 @@ func FuzzBlock(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		rows := newFakeRows(r, 1, false)
-		first, _ := newFirstCode(rows)
-		d := newDeflater(rows, first)
+		d := newDeflater(rows, firstDeflater(rows).first)
 		d.begin(nil)
 		d.matcher.block.bits.out = nil // DEFLATE alone
 		d.ensure(r.IntN(10))

@@ -60,9 +60,9 @@ func NewTable(rows Rows, o Options) *Table {
 	}
 	t := &Table{rows: rows, tier: o.Tier}
 	t.firstCode = sync.OnceValue(func() *blockCode {
-		code, d := newFirstCode(rows)
+		d := firstDeflater(rows)
 		t.writers.Put(d)
-		return code
+		return d.first
 	})
 	t.blocks = newStoredBlocks(o.Cache, rows, deflateBlock)
 	t.writers.New = func() any { return newDeflater(rows, t.firstCode()) }

@@ -94,9 +94,10 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	}
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
 		hits, err = s.nearHits(a, words, q.Limit)
-		if answers = absentOf(s, words); q.Brief {
-			answers = nil
-		} else if len(answers) > 0 {
+		if !q.Brief {
+			answers = absentOf(s, words)
+		}
+		if len(answers) > 0 {
 			a.Instead = ""
 		}
 	}
