@@ -95,33 +95,18 @@ func (t *Runs) fill(codes, rows []uint32) bool {
 	return true
 }
 
-// findRuns returns the runs of codes, none if they are too short. It compares each code with the
-// one before, as many at once as a load has.
+// findRuns returns the runs of codes, none if they are too short.
 func findRuns(codes snapshot.Packed) *Runs {
 	rows := codes.Len()
 	t := &Runs{first: make([]uint32, 1, chunkCount(rows)+1)}
-	width, each := codes.Width(), chunkRows
-	if width > 0 {
-		each = snapshot.LoadBits / width
-	}
-	whole := uint64(1)<<(each*width) - 1
 	for k := range chunkCount(rows) {
 		base := uint32(k) << chunkBits
 		end := base + uint32(chunkSize(rows, k))
-		for at := base + 1; at < end; {
-			changed := (codes.Load(at) ^ codes.Load(at-1)) & whole
-			if changed == 0 {
-				at += uint32(each)
-				continue
-			}
-			if at += uint32(bits.TrailingZeros64(changed) / width); at >= end {
-				break
-			}
+		for at := codes.Change(base+1, end); at < end; at = codes.Change(at+1, end) {
 			t.add(at-1-base, codes.At(at-1))
 			if len(t.codes) > rows/fewRows {
 				return new(Runs)
 			}
-			at++
 		}
 		t.add(end-1-base, codes.At(end-1))
 		t.first = append(t.first, uint32(len(t.codes)))

@@ -76,10 +76,22 @@ func TestPackedScans(t *testing.T) {
 		numbers := make([]uint64, n)
 		for i := range numbers {
 			numbers[i] = r.Uint64() & (1<<width - 1)
+			if i > 0 && round%2 == 0 && r.IntN(8) > 0 {
+				numbers[i] = numbers[i-1]
+			}
 			pack.add(numbers[i])
 		}
 		p := newPacked(pack.bytes(), n, width)
 		from := r.IntN(n)
+		for i := 1; i <= n; i++ {
+			want := i
+			for want < n && numbers[want] == numbers[want-1] {
+				want++
+			}
+			if got := p.Change(uint32(i), uint32(n)); got != uint32(want) {
+				t.Fatalf("round %d: width %d: change from %d of %d at %d, want %d", round, width, i, n, got, want)
+			}
+		}
 		count := r.IntN(n - from + 1)
 		lo := numbers[r.IntN(n)]
 		if r.IntN(4) == 0 {

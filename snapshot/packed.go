@@ -29,9 +29,6 @@ const packedPad = 8
 // maxLoad is the widest value that one 64-bit load at its first byte always contains.
 const maxLoad = 57
 
-// LoadBits is how many bits of numbers a Load has.
-const LoadBits = maxLoad
-
 // widthOf is the width in which all numbers up to max fit.
 func widthOf(max uint64) int {
 	if w := bits.Len64(max); w <= maxLoad {
@@ -55,11 +52,31 @@ func (p Packed) At(i uint32) uint64 {
 	return binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7) & p.mask
 }
 
-// Load returns the numbers from position i on, the first in the lowest bits: as many whole ones as
-// LoadBits have room for. Above them, and after the last number, are bits of no meaning.
-func (p Packed) Load(i uint32) uint64 {
+// load returns the numbers from position i on, the first in the lowest bits: as many whole ones as
+// maxLoad bits have room for. Above them, and after the last number, are bits of no meaning.
+func (p Packed) load(i uint32) uint64 {
 	bit := uint64(i) * p.width
 	return binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)
+}
+
+// Change returns the first position of those from i to end-1 whose number differs from the one
+// before it, or end. i is above 0. All bits of a word are compared with those one number before.
+func (p Packed) Change(i, end uint32) uint32 {
+	from, to := uint64(i)*p.width, uint64(end)*p.width
+	at := from &^ 63
+	before := uint64(0) // only read for bits below from, when at is 0
+	if at > 0 {
+		before = loadWord(p.data, at>>3-8)
+	}
+	care := ^uint64(0) << (from & 63)
+	for ; at < to; at += 64 {
+		word := loadWord(p.data, at>>3)
+		if changed := (word ^ (word<<p.width | before>>(64-p.width))) & care; changed != 0 {
+			return min(uint32((at+uint64(bits.TrailingZeros64(changed)))/p.width), end)
+		}
+		before, care = word, ^uint64(0)
+	}
+	return end
 }
 
 // Len is the number of values.
@@ -199,7 +216,7 @@ func (p *packer) addBits(v uint64, n int) {
 func (p *packer) copy(of Packed, from, n int) {
 	for n > 0 {
 		some := min(n, maxLoad/p.width)
-		p.addBits(of.Load(uint32(from))&(1<<(some*p.width)-1), some*p.width)
+		p.addBits(of.load(uint32(from))&(1<<(some*p.width)-1), some*p.width)
 		from, n = from+some, n-some
 	}
 }
