@@ -12,6 +12,7 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
+	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
 	"hdqs/api/state"
@@ -25,7 +26,9 @@ func breakingServer(t *testing.T, log io.Writer) *api.Server {
 	t.Helper()
 	s := apitest.Server(t, state.Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
 		[]*apitest.Table{apitest.Locations(10_000, nil)})
-	p := &list.Route{Mount: s.Lists.Routes.Mounts[0], List: apitest.Plan("/api/v2/metadata/location")}
+	p := &list.Route{Mount: s.Lists.Routes.Mounts[0], List: func() *contract.Plan {
+		return apitest.Plan("/api/v2/metadata/location")
+	}}
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
 		s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], path, list.Route{Answer: func(ctx *fasthttp.RequestCtx) error {
 			err := s.Lists.AnswerList(ctx, p)

@@ -7,12 +7,17 @@ import (
 	"hdqs/index"
 )
 
+// PlanKey says which requests a plan is for.
+type PlanKey struct {
+	Endpoint *Endpoint
+	Kind     Kind
+}
+
 // Plan is an endpoint prepared for reading requests of one kind. It never changes, so requests
 // share it. Filters and page parameters have the same positions in the plans of all kinds.
 type Plan struct {
-	Endpoint *Endpoint
-	Kind     Kind
-	Params   []Param // in the order in which their faults are reported
+	PlanKey
+	Params []Param // in the order in which their faults are reported
 
 	known      map[string]paramName // the parameters, by their names in both sets
 	names      []string             // of Params
@@ -40,7 +45,7 @@ const (
 func NewPlan(e *Endpoint, k Kind) *Plan {
 	params := filters(withLists(e.Place), e.pageParams(k), withLists(e.Params), kindParams(e, k))
 	p := &Plan{
-		Endpoint: e, Kind: k, Params: params, known: make(map[string]paramName, len(params)),
+		PlanKey: PlanKey{e, k}, Params: params, known: make(map[string]paramName, len(params)),
 		start: -1, end: -1, rank: make([]int, len(params)),
 	}
 	for i, param := range p.Params {
@@ -87,8 +92,8 @@ func (p *Plan) Knows(name string) bool {
 	return known || name == SnapshotParam
 }
 
-// Paths are all paths of the plan's requests, the described one first.
-func (p *Plan) Paths() []string {
+// Paths are all paths of the requests, the described one first.
+func (p PlanKey) Paths() []string {
 	paths := p.Endpoint.Paths()
 	if p.Kind.String() != "" {
 		for i := range paths {
@@ -98,8 +103,8 @@ func (p *Plan) Paths() []string {
 	return paths
 }
 
-// Name is what the plan's requests are called in metrics, in the contract's names.
-func (p *Plan) Name() string {
+// Name is what the requests are called in metrics, in the contract's names.
+func (p PlanKey) Name() string {
 	name := p.Endpoint.Contract().Name()
 	if p.Kind.String() != "" {
 		name += "/" + p.Kind.String()

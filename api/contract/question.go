@@ -95,13 +95,9 @@ var plans sync.Map
 
 // PlanOf is the plan of an endpoint for a kind, which all questions share.
 func PlanOf(e *Endpoint, k Kind) *Plan {
-	type key struct {
-		e *Endpoint
-		k Kind
-	}
-	plan, known := plans.Load(key{e, k})
+	plan, known := plans.Load(PlanKey{e, k})
 	if !known {
-		plan, _ = plans.LoadOrStore(key{e, k}, NewPlan(e, k))
+		plan, _ = plans.LoadOrStore(PlanKey{e, k}, NewPlan(e, k))
 	}
 	return plan.(*Plan)
 }

@@ -82,10 +82,11 @@ func (s *Lists) AnswerList(ctx *fasthttp.RequestCtx, to *Route) (err error) {
 	sc := scratches.Get().(*Scratch)
 	defer sc.Release()
 	r := &sc.Request
-	if kind := r.Scanned.Scan(to.List, ctx.URI().QueryString()); kind != to.List.Kind {
-		other := to.Mount.Lists[ListKey{to.List.Endpoint, kind}]
+	plan := to.List()
+	if kind := r.Scanned.Scan(plan, ctx.URI().QueryString()); kind != plan.Kind {
+		other := to.Mount.Lists[contract.PlanKey{Endpoint: plan.Endpoint, Kind: kind}]
 		other.Mount = to.Mount
-		r.Scanned.As(other.List)
+		r.Scanned.As(other.List())
 		return s.scanned(ctx, &other, sc)
 	}
 	return s.scanned(ctx, to, sc)
@@ -117,7 +118,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		s.answerInvalid(ctx, r, err)
 		return nil
 	}
-	endpoint := to.List.Endpoint.Contract()
+	endpoint := to.List().Endpoint.Contract()
 	list := served.Bound.Lists[endpoint.List()]
 	if r.Question.Since != "" && !s.State.Snapshots.Holds(r.Question.Since) {
 		return s.goneSince()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
@@ -76,9 +77,9 @@ type Surface struct {
 // Route is what answers a path: a list endpoint, or something else.
 type Route struct {
 	Mount        *Mount
-	List         *contract.Plan
-	RecordSource *RecordSource // of a list that is not of rows
-	Public       bool          // a list that needs no identifier
+	List         func() *contract.Plan // made when it is first asked for
+	RecordSource *RecordSource         // of a list that is not of rows
+	Public       bool                  // a list that needs no identifier
 
 	// Of what is no list.
 	Answer   func(*fasthttp.RequestCtx) error          // returns the error to answer with
@@ -209,23 +210,21 @@ func (r *Routes) answerOther(ctx *fasthttp.RequestCtx, to *Route, path string) e
 // links: some hundreds of them.
 const maxPageURI = 2 << 10
 
-// ListKey names what a list route answers.
-type ListKey struct {
-	Endpoint *contract.Endpoint
-	Kind     contract.Kind
-}
-
 // ListRoutes are the routes of lists.
-type ListRoutes map[ListKey]Route
+type ListRoutes map[contract.PlanKey]Route
+
+func planOf(k contract.PlanKey) func() *contract.Plan {
+	return sync.OnceValue(func() *contract.Plan { return contract.PlanOf(k.Endpoint, k.Kind) })
+}
 
 // AddLists registers the paths of an endpoint.
 func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 	add := func(c *RecordSource, k contract.Kind) {
-		plan := contract.PlanOf(e, k)
-		to := Route{Mount: m, List: plan, RecordSource: c, Name: plan.Name()}
+		key := contract.PlanKey{Endpoint: e, Kind: k}
+		to := Route{Mount: m, List: planOf(key), RecordSource: c, Name: key.Name()}
 		r.sources[k] = c
-		m.Lists[ListKey{e, k}] = to
-		for _, path := range plan.Paths() {
+		m.Lists[key] = to
+		for _, path := range key.Paths() {
 			r.Add(m, path, to)
 		}
 	}
@@ -239,10 +238,10 @@ func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 func (r *Routes) AddComputed(m *Mount, source *RecordSource, name string, endpoints ...contract.Endpoint) {
 	r.sources[source.Kind] = source
 	for i := range endpoints {
-		plan := contract.PlanOf(&endpoints[i], source.Kind)
-		to := Route{Mount: m, List: plan, RecordSource: source, Name: name}
-		m.Lists[ListKey{&endpoints[i], source.Kind}] = to
-		for _, path := range plan.Paths() {
+		key := contract.PlanKey{Endpoint: &endpoints[i], Kind: source.Kind}
+		to := Route{Mount: m, List: planOf(key), RecordSource: source, Name: name}
+		m.Lists[key] = to
+		for _, path := range key.Paths() {
 			r.Add(m, path, to)
 			m.Paths = append(m.Paths, m.Prefix+path)
 		}

@@ -116,7 +116,7 @@ const aboutRowKey = "Which row of which state of the table it is: good as long a
 
 // listSet is the set of the rows of a list.
 func listSet(to list.Route) *set {
-	e := to.List.Endpoint
+	e := to.List().Endpoint
 	s := &set{Name: e.SetName(), title: e.Summary, About: e.Note, list: to, endpoint: e}
 	for i := range e.Fields {
 		p := propertyOf(&e.Fields[i], e.Texts().Meaning(e.Fields[i].Name))

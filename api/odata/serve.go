@@ -72,7 +72,7 @@ func (s *Service) addSets() {
 	}
 	endpoints := contract.EndpointsIn(contract.HAPINames)
 	for i := range endpoints {
-		key := list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}
+		key := contract.PlanKey{Endpoint: &endpoints[i], Kind: contract.Rows}
 		s.sets = append(s.sets, listSet(s.routes[key]))
 	}
 	s.sets = append(s.sets, s.computedSets()...)

@@ -43,15 +43,16 @@ func (s *Service) addLists() {
 		}
 		about := cmp.Or(e.Note, "The rows of the list "+e.Contract().Name()+", with their places.")
 		c := &collection{id: e.SetName(), title: e.Summary, about: about, endpoint: e, level: ofList}
-		c.route = s.routes[list.ListKey{Endpoint: e, Kind: contract.Rows}]
+		c.route = s.routes[contract.PlanKey{Endpoint: e, Kind: contract.Rows}]
 		for k := range e.Fields {
 			if f := &e.Fields[k]; f.Name != contract.LatField && f.Name != contract.LonField {
 				c.fields = append(c.fields, *f)
 				c.params = append(c.params, param{f.Name, e.Texts().Meaning(f.Name), f, f.Type, f.Enum})
 			}
 		}
-		for k := range c.route.List.Params {
-			p := &c.route.List.Params[k]
+		plan := c.route.List()
+		for k := range plan.Params {
+			p := &plan.Params[k]
 			if (p.Columns == nil && p.Own == nil) || p.Name == contract.FieldsParam || e.HasField(p.Name) {
 				continue
 			}

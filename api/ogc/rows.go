@@ -65,7 +65,7 @@ func (a *request) answerItem(c *collection, id string) error {
 
 // answerRows answers with rows of a list.
 func (a *request) answerRows(c *collection, v *list.View, o *options, limit int) error {
-	a.own.Scanned.Scan(c.route.List, o.own)
+	a.own.Scanned.Scan(c.route.List(), o.own)
 	if err := a.own.Parse(); err != nil { // wrong values, in the form of this interface
 		return err
 	}

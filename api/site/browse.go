@@ -35,7 +35,7 @@ func (p pages) addBrowse() map[string]*view {
 	for i := range endpoints {
 		e := &endpoints[i]
 		of := &view{p, browse.Question{
-			Head: p.at.head("", "").Head, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
+			Head: p.at.head("", "").Head, Plan: m.Lists[contract.PlanKey{Endpoint: e, Kind: contract.Rows}].List(),
 			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
 		}}
 		p.add(browsePath+e.Name(), browsePath, func(ctx *fasthttp.RequestCtx) error {
@@ -48,7 +48,7 @@ func (p pages) addBrowse() map[string]*view {
 		if !p.at.IsEnglish() {
 			continue // tables have no language
 		}
-		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
+		download := m.Lists[contract.PlanKey{Endpoint: e, Kind: contract.Export}]
 		download.Public, download.Name = true, browsePath+browse.DownloadPath[1:]
 		p.Site.Lists.Routes.Add(m, browsePath+e.Name()+browse.DownloadPath, download)
 	}

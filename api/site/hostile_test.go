@@ -17,7 +17,6 @@ import (
 	"hdqs/api"
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
-	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/site"
 	"hdqs/internal/browser"
@@ -43,7 +42,7 @@ func hostilePaths(s *api.Server) []string {
 				continue
 			}
 			filter := "name"
-			for _, p := range m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List.Params {
+			for _, p := range m.Lists[contract.PlanKey{Endpoint: e, Kind: contract.Rows}].List().Params {
 				if p.Type == contract.String && len(p.Columns) > 0 {
 					filter = p.Name
 				}
