@@ -176,6 +176,9 @@ func (o *Overview) Find(code string) *Country {
 // Named returns the code of a country that a text names in any language, empty if it names none.
 func (o *Overview) Named(text string) string { return o.places.Find(text) }
 
+// NamedWhole is Named without names of which the text is only the beginning.
+func (o *Overview) NamedWhole(text string) string { return o.places.Known(text) }
+
 // Containing are the codes of countries of which the code or a name in any language has a text in
 // it.
 func (o *Overview) Containing(text string) map[string]bool { return o.places.Containing(text) }

@@ -48,11 +48,14 @@ func Order(l *Language) func(a, b string) int {
 // leastBegun is how many letters the beginning of a name needs to stand for it.
 const leastBegun = 4
 
+// Known returns the code of a country whose code or whole name a text is, empty without one.
+func (p *Places) Known(text string) string { return p.codes[Folded(text)] }
+
 // Find returns the code of a country, empty if the text names none. The beginning of a name stands
 // for it if no other country's name begins so.
 func (p *Places) Find(text string) string {
 	sought := Folded(text)
-	if code, known := p.codes[sought]; known || len([]rune(sought)) < leastBegun {
+	if code := p.Known(text); code != "" || len([]rune(sought)) < leastBegun {
 		return code
 	}
 	found := ""

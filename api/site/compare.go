@@ -168,28 +168,43 @@ func (c *comparePage) keys() string {
 	return strings.Join(all, ",")
 }
 
-// comparedOf is the country or group that a text names, without codes if it names none.
+// comparedOf is the country or group that a text names, without codes if it names none. A group goes
+// before a country of which the text is only the beginning: "Caribbean" is no "Caribbean Netherlands".
 func comparedOf(
 	p pages, v *state.Served, all *country.Overview, h *contract.Headline, text string,
 ) (c compared, err error) {
-	if code := all.Named(text); code != "" {
-		name, address := p.at.Country(code, all.Find(code).Name), p.at.root()+countryPath+"/"+code
-		return compared{Name: name, Address: address, key: code, codes: []string{code}}, nil
-	}
-	g := v.Bound.Groups.Group(text)
-	if g == nil {
-		q := find.Query{Text: text, Kind: find.Group.String(), Limit: 1, Brief: true, Language: p.at.Language}
-		found, err := p.Site.Finder.Find(v, p.at.Mount, q)
-		if err != nil || len(found.Results) == 0 || !found.Results[0].Whole {
+	code := all.NamedWhole(text)
+	if code == "" {
+		g, err := groupNamed(p, v, text)
+		if err != nil {
 			return c, err
 		}
-		g = v.Bound.Groups.Group(found.Results[0].Code)
+		if g != nil {
+			param := p.at.Names.Name(strings.TrimSuffix(h.Place, contract.CountryParam) + contract.GroupParam)
+			address := p.at.root() + browsePath + h.List(p.at.Names).Name() + "?" + contract.QueryOf(param, g.Slug)
+			return compared{
+				Name: p.at.Group(g.Slug, g.Name), Address: address, key: g.Slug, codes: g.Members, isGroup: true,
+			}, nil
+		}
+		if code = all.Named(text); code == "" {
+			return c, nil
+		}
 	}
-	param := p.at.Names.Name(strings.TrimSuffix(h.Place, contract.CountryParam) + contract.GroupParam)
-	address := p.at.root() + browsePath + h.List(p.at.Names).Name() + "?" + contract.QueryOf(param, g.Slug)
-	return compared{
-		Name: p.at.Group(g.Slug, g.Name), Address: address, key: g.Slug, codes: g.Members, isGroup: true,
-	}, nil
+	name, address := p.at.Country(code, all.Find(code).Name), p.at.root()+countryPath+"/"+code
+	return compared{Name: name, Address: address, key: code, codes: []string{code}}, nil
+}
+
+// groupNamed is the group that a text names, nil if it names none.
+func groupNamed(p pages, v *state.Served, text string) (*contract.CountryGroup, error) {
+	if g := v.Bound.Groups.Group(text); g != nil {
+		return g, nil
+	}
+	q := find.Query{Text: text, Kind: find.Group.String(), Limit: 1, Brief: true, Language: p.at.Language}
+	found, err := p.Site.Finder.Find(v, p.at.Mount, q)
+	if err != nil || len(found.Results) == 0 || !found.Results[0].Whole {
+		return nil, err
+	}
+	return v.Bound.Groups.Group(found.Results[0].Code), nil
 }
 
 // seriesOf is a figure of a country by month or year.

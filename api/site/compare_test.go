@@ -56,7 +56,8 @@ func TestCompareGroups(t *testing.T) {
 	ours := contract.CountryGroup{
 		Kind: contract.OwnGroup, Slug: "our-crises", Name: "Our crises", Members: []string{"AFG", "CAF", "SDN"},
 	}
-	options := state.Options{Identifier: state.IgnoreIdentifier, Groups: []contract.CountryGroup{ours}}
+	begun := contract.CountryGroup{Kind: contract.OwnGroup, Slug: "begun", Name: "Afghan", Members: []string{"SDN"}}
+	options := state.Options{Identifier: state.IgnoreIdentifier, Groups: []contract.CountryGroup{ours, begun}}
 	s := apitest.Server(t, options, apitest.FigureTables(t))
 	sum := func(figure string) (total float64, known int) {
 		figures, _ := apitest.Records(t, s, "/api/v2/figures/"+figure+"?location_code__in=AFG,CAF,SDN")
@@ -80,7 +81,11 @@ func TestCompareGroups(t *testing.T) {
 			t.Errorf("%s: want %s of %d countries: %s", figure, value, known, row)
 		}
 	}
-	page := string(apitest.Browse(s, "/compare?figure=overall_risk&country=AFG%2COur+crises").Body)
+	page := string(apitest.Browse(s, "/compare?country=MLI%2CAfghan").Body)
+	if !strings.Contains(page, "Afghan</bdi></a></td>") || strings.Contains(page, "/country/AFG") {
+		t.Error("the beginning of a country's name goes before a group")
+	}
+	page = string(apitest.Browse(s, "/compare?figure=overall_risk&country=AFG%2COur+crises").Body)
 	if !strings.Contains(page, "are not added up") {
 		t.Error("ratings of countries are added up")
 	}
