@@ -245,6 +245,35 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 	return ""
 }
 
+// Parts says in words what figures that are shown as one are only parts of: what all of them are, and
+// of how many countries some are. It is empty if all are whole, or that is not known.
+func Parts(l *lang.Language, h *contract.Headline, records []textual.Record) string {
+	parts, units, n := make([]string, len(records)), make([]string, len(records)), 0
+	for i, r := range records {
+		parts[i], units[i] = PartOf(l, h, r), coverageText(l, fieldsOf(r, "units", "units_known", "admin_level"))
+		if parts[i] == "" && r.Value("complete") == "false" {
+			parts[i] = l.T("preliminary: the newest months can still change")
+		}
+	}
+	alike := slices.Compact(slices.Clone(parts))
+	for i := range records {
+		if units[i] != "" || len(alike) > 1 && parts[i] != "" {
+			n++
+		}
+	}
+	said := alike
+	switch {
+	case len(records) == 1:
+		said = append(said, units...)
+	case len(alike) > 1:
+		said = nil
+		fallthrough
+	case n > 0:
+		said = append(said, l.T("countries whose figure is not complete: %s", lang.Count(n)))
+	}
+	return strings.Join(slices.DeleteFunc(said, func(text string) bool { return text == "" }), l.T(";")+" ")
+}
+
 // Reason is why a figure of a country has no value, with the names of the country and of its list.
 func Reason(l *lang.Language, e *contract.Endpoint, r textual.Record, country string) say.Text {
 	return r.Reason.Named(map[string]string{

@@ -76,6 +76,7 @@ type compared struct {
 	key          string   // the code, or the slug of a group
 	codes        []string // of the country, or of those in the group
 	isGroup      bool
+	from         string // of how many countries of the group it is, empty if of all
 	year         string // in which its period ends
 	sources      []string
 	number, head float64
@@ -366,16 +367,17 @@ func (c *compared) fill(
 			start = from
 		}
 		end, updated = max(end, r.Value("period_end")), max(updated, r.Value("updated"))
-		known, c.Part = append(known, r), browse.PartOf(p.Language, h, r)
+		known = append(known, r)
 		c.sources = append(c.sources, cmp.Or(r.Value("provider"), p.T("source not listed in this copy")))
 		sum.Add(sum, value)
 		n, year := c.heads(code, r.Value("period_end"))
 		heads, years = heads+n, append(years, year)
 	}
+	c.Part = browse.Parts(p.Language, h, known)
 	if c.isGroup {
-		c.Part, c.Reason = "", ""
-		if len(known) < len(c.codes) {
-			c.Part = p.T("from %[1]s of %[2]s countries", lang.Count(len(known)), lang.Count(len(c.codes)))
+		if c.Reason = ""; len(known) < len(c.codes) {
+			c.from = p.T("from %[1]s of %[2]s countries", lang.Count(len(known)), lang.Count(len(c.codes)))
+			c.Part = strings.TrimSuffix(p.T("%[1]s; %[2]s", c.from, c.Part), p.T(";")+" ")
 		}
 		if !isSum || !browse.OneTime(known) {
 			const why = "Its figures of several countries, or of times more than a year apart, are not added up"
@@ -434,8 +436,8 @@ func (c *comparePage) draw(p place) {
 			bar.Value, bar.Text = row.head, row.Head
 		}
 		if bar.Text != "" {
-			if row.isGroup && row.Part != "" {
-				bar.Text = p.T("%[1]s (%[2]s)", bar.Text, row.Part)
+			if row.from != "" {
+				bar.Text = p.T("%[1]s (%[2]s)", bar.Text, row.from)
 			}
 			bars = append(bars, bar)
 		}

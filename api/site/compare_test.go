@@ -50,7 +50,7 @@ func TestCompare(t *testing.T) {
 }
 
 // TestCompareGroups: the figure of a group is the sum of those of its countries, and says of how
-// many of them it is.
+// many of them it is, and of which months.
 func TestCompareGroups(t *testing.T) {
 	t.Parallel()
 	ours := contract.CountryGroup{
@@ -81,7 +81,12 @@ func TestCompareGroups(t *testing.T) {
 			t.Errorf("%s: want %s of %d countries: %s", figure, value, known, row)
 		}
 	}
-	page := string(apitest.Browse(s, "/compare?country=MLI%2CAfghan").Body)
+	page := string(apitest.Browse(s, "/compare?figure=political_violence_events&country=MLI%2Cour-crises").Body)
+	const part = "from 1 of 3 countries; January to February 2024 only: 10 of 12 months are missing</small>"
+	if !strings.Contains(page, part) {
+		t.Errorf("no %q for the group", part)
+	}
+	page = string(apitest.Browse(s, "/compare?country=MLI%2CAfghan").Body)
 	if !strings.Contains(page, "Afghan</bdi></a></td>") || strings.Contains(page, "/country/AFG") {
 		t.Error("the beginning of a country's name goes before a group")
 	}
