@@ -245,8 +245,8 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 	return ""
 }
 
-// Parts says in words what figures that are shown as one are only parts of: what all of them are, and
-// of how many countries some are. It is empty if all are whole, or that is not known.
+// Parts says in words what figures that are shown as one are only parts of: what all of them are,
+// and of how many countries some are. It is empty if all are whole, or that is not known.
 func Parts(l *lang.Language, h *contract.Headline, records []textual.Record) string {
 	parts, units, n := make([]string, len(records)), make([]string, len(records)), 0
 	for i, r := range records {

@@ -169,8 +169,9 @@ func (c *comparePage) keys() string {
 	return strings.Join(all, ",")
 }
 
-// comparedOf is the country or group that a text names, without codes if it names none. A group goes
-// before a country of which the text is only the beginning: "Caribbean" is no "Caribbean Netherlands".
+// comparedOf is the country or group that a text names, without codes if it names none. A group
+// goes before a country of which the text is only the beginning: "Caribbean" is not the Caribbean
+// Netherlands.
 func comparedOf(
 	p pages, v *state.Served, all *country.Overview, h *contract.Headline, text string,
 ) (c compared, err error) {
