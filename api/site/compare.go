@@ -46,6 +46,7 @@ type comparePage struct {
 	Figures   []figureChoice
 	Chosen    string // names of places, as the field has them
 	Unknown   string // names of none
+	Meant     []meant
 	TooMany   bool
 	HasGroups bool // of the example
 	PerHead   bool
@@ -65,6 +66,9 @@ type figureChoice struct {
 	Name, Title string
 	Selected    bool
 }
+
+// meant is a country that is not compared, and has a name that was sent.
+type meant struct{ Text, Name, Address string }
 
 // compared is the figure of a country, or of a group of them. A text is empty if it is not known.
 type compared struct {
@@ -93,7 +97,7 @@ func addCompare(p pages, views map[string]*view) {
 				return err
 			}
 			page, err := newCompare(p, v, ctx, all)
-			if err == nil && len(page.Rows) >= leastCompared {
+			if err == nil && len(page.Rows) > 0 {
 				err = page.fill(p.at, &asker{p.Site, v, p.at.Mount}, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
 					func(h *contract.Headline, code string) (map[string]string, error) {
 						return figures.SeriesOf(p.Site.Lists, v, h, code)
@@ -131,6 +135,7 @@ func newCompare(
 		page.Figures = append(page.Figures, figureChoice{h.Name, p.at.T(h.Title), h == page.Figure})
 	}
 	var names, unknown []string
+	also := map[string][]string{} // by name: all countries that have it
 	for _, sent := range args.PeekMulti(countryParam) {
 		texts := strings.Split(string(sent), ",")
 		if all.Named(string(sent)) != "" { // a name can have a comma
@@ -139,13 +144,18 @@ func newCompare(
 		for _, text := range texts {
 			text = strings.TrimSpace(text)
 			c, err := comparedOf(p, v, all, page.Figure, text)
+			if err == nil && text != "" && all.Find(text) == nil {
+				also[text], err = named(p, v, find.Country, text)
+			}
 			isSame := func(other compared) bool { return other.key == c.key }
 			switch {
 			case err != nil:
 				return nil, err
 			case text == "" || slices.ContainsFunc(page.Rows, isSame):
 			case c.codes == nil:
-				unknown = append(unknown, text)
+				if len(also[text]) == 0 {
+					unknown = append(unknown, text)
+				}
 			case len(page.Rows) == mostCompared:
 				page.TooMany = true
 			default:
@@ -157,6 +167,17 @@ func newCompare(
 	page.Chosen, page.Unknown = strings.Join(names, ", "), p.at.List(unknown)
 	here := contract.QueryOf(figureParam, page.Figure.Name, countryParam, page.keys())
 	page.pageHead = p.at.head(p.at.T("Compare countries"), strings.TrimSuffix(comparePath+"?"+here, "?"))
+	for _, text := range slices.Sorted(maps.Keys(also)) {
+		for _, code := range also[text] {
+			keys := strings.Split(page.keys(), ",")
+			if slices.Contains(keys, code) || len(page.Rows) == mostCompared {
+				continue
+			}
+			more := strings.Trim(strings.Join(append(keys, code), ","), ",")
+			page.Meant = append(page.Meant, meant{text, p.at.Country(code, all.Find(code).Name), p.at.root() +
+				comparePath + "?" + contract.QueryOf(figureParam, page.Figure.Name, countryParam, more)})
+		}
+	}
 	return page, nil
 }
 
@@ -201,12 +222,26 @@ func groupNamed(p pages, v *state.Served, text string) (*contract.CountryGroup, 
 	if g := v.Bound.Groups.Group(text); g != nil {
 		return g, nil
 	}
-	q := find.Query{Text: text, Kind: find.Group.String(), Limit: 1, Brief: true, Language: p.at.Language}
-	found, err := p.Site.Finder.Find(v, p.at.Mount, q)
-	if err != nil || len(found.Results) == 0 || !found.Results[0].Whole {
+	slugs, err := named(p, v, find.Group, text)
+	if len(slugs) == 0 {
 		return nil, err
 	}
-	return v.Bound.Groups.Group(found.Results[0].Code), nil
+	return v.Bound.Groups.Group(slugs[0]), nil
+}
+
+// named are the codes of what has a text as its whole name.
+func named(p pages, v *state.Served, kind find.Kind, text string) (codes []string, err error) {
+	q := find.Query{Text: text, Kind: kind.String(), Limit: mostCompared, Brief: true, Language: p.at.Language}
+	found, err := p.Site.Finder.Find(v, p.at.Mount, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found.Results {
+		if r.Whole {
+			codes = append(codes, r.Code)
+		}
+	}
+	return codes, nil
 }
 
 // seriesOf is a figure of a country by month or year.

@@ -33,6 +33,9 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
+	if alone := apitest.Browse(s, "/compare?figure=people_in_need&country=AFG"); !value.Match(alone.Body) {
+		t.Error("a country alone has no figure")
+	}
 	source := regexp.MustCompile(`<p class="second"><bdi>people; [^<]`)
 	if !source.Match(page.Body) {
 		t.Error("the page does not say whose figures it has")
@@ -46,6 +49,23 @@ func TestCompare(t *testing.T) {
 		if page := apitest.Browse(s, path); page.Status != 200 {
 			t.Errorf("%s: %d", path, page.Status)
 		}
+	}
+}
+
+// TestCompareNames: of a name that another country has too it is said.
+func TestCompareNames(t *testing.T) {
+	t.Parallel()
+	tables := []*apitest.Table{apitest.Locations(0, nil)}
+	for code, name := range map[string]string{
+		"COD": "Democratic Republic of the Congo", "COG": "Congo", "SDN": "Sudan",
+	} {
+		tables[0].Rows = append(tables[0].Rows, apitest.FullRow(t, tables[0], apitest.Row{"code": code, "name": name}))
+	}
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	page := string(apitest.Browse(s, "/compare?country=Congo,Sudan").Body)
+	want := `<bdi>Congo</bdi> is also a name of <a href="/compare?country=COG%2CSDN%2CCOD&amp;figure=people_in_need">`
+	if strings.Count(page, "is also a name of") != 1 || !strings.Contains(page, want) {
+		t.Errorf("no %s", want)
 	}
 }
 
