@@ -5,14 +5,11 @@ package snapshot
 import (
 	"bytes"
 	"testing"
-
-	"hdqs/internal/testkit"
 )
 
 // TestReadingAllocatesNothing calls the accessors that every request uses.
 func TestReadingAllocatesNothing(t *testing.T) {
-	s, err := ReadSegment(fileOf(t, goldenTable()))
-	testkit.Must(t, err)
+	s := mustRead(t, fileOf(t, goldenTable()))
 	town, _ := s.Column("town")
 	day, _ := s.Column("day")
 	exact, _ := s.Column("exact")

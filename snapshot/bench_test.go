@@ -3,10 +3,8 @@
 package snapshot
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -66,16 +64,6 @@ func wideTable(rows int) *TableData {
 	return t
 }
 
-func wideFile(tb testing.TB, rows int) string {
-	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "wide.seg")
-	f, err := os.Create(path)
-	testkit.Must(tb, err)
-	defer f.Close()
-	testkit.Must(tb, WriteSegment(f, wideTable(rows)))
-	return path
-}
-
 func BenchmarkWriteSegment(b *testing.B) {
 	table := wideTable(1_000_000)
 	b.ReportAllocs()
@@ -98,7 +86,8 @@ func (c *counter) Write(b []byte) (int, error) {
 func BenchmarkOpenSegment(b *testing.B) {
 	for _, rows := range []int{100_000, 3_000_000} {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
-			path := wideFile(b, rows)
+			path := filepath.Join(b.TempDir(), "wide.seg")
+			testkit.WriteFile(b, path, fileOf(b, wideTable(rows)))
 			b.ReportAllocs()
 			for b.Loop() {
 				s, err := OpenSegment(path)
@@ -113,11 +102,8 @@ func BenchmarkOpenSegment(b *testing.B) {
 
 func TestWideTable(t *testing.T) {
 	t.Parallel()
-	var file bytes.Buffer
 	table := wideTable(70_000)
-	testkit.Must(t, WriteSegment(&file, table))
-	s, err := ReadSegment(file.Bytes())
-	testkit.Must(t, err)
+	s := mustRead(t, fileOf(t, table))
 	testkit.Must(t, compareTable(s, table))
 	testkit.Must(t, s.Verify())
 }

@@ -3,7 +3,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -34,10 +33,7 @@ func TestBulkAgainstSingle(t *testing.T) {
 			data.Columns = append(data.Columns, ints, decs)
 		}
 	}
-	var file bytes.Buffer
-	testkit.Must(t, WriteSegment(&file, data))
-	seg, err := ReadSegment(file.Bytes())
-	testkit.Must(t, err)
+	seg := mustRead(t, fileOf(t, data))
 	for _, c := range seg.Columns() {
 		from, n := uint32(r.IntN(rows/2)), rows/3
 		ints, decs := make([]int64, n), make([]Dec, n)

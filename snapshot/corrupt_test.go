@@ -20,6 +20,14 @@ func fileOf(tb testing.TB, t *TableData) []byte {
 	return file.Bytes()
 }
 
+// mustRead reads a segment.
+func mustRead(tb testing.TB, file []byte) *Segment {
+	tb.Helper()
+	s, err := ReadSegment(file)
+	testkit.Must(tb, err)
+	return s
+}
+
 // reseal applies edit to the directory and the bytes of the blocks, and corrects all checksums.
 func reseal(tb testing.TB, file []byte, edit func(d *directory, data []byte)) []byte {
 	tb.Helper()

@@ -136,23 +136,3 @@ func TestDecimalsAgainstRationals(t *testing.T) {
 		t.Errorf("only %d of %d numbers fit", fit, n)
 	}
 }
-
-func FuzzDecimal(f *testing.F) {
-	for _, seed := range []string{
-		"0", "-12.50", "1e-5", "9007199254740993", "0.1000000000000000055", "1e400", ".",
-		"1e",
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 60 || strings.ContainsAny(text, "xXoObBpP_/") {
-			return // a form that only big.Rat accepts
-		}
-		if at := strings.IndexAny(text, "eE"); at >= 0 {
-			if exp, err := strconv.Atoi(text[at+1:]); err != nil || exp > 2000 || exp < -2000 {
-				return // it would compute for minutes
-			}
-		}
-		testkit.Must(t, checkDecimal(text))
-	})
-}

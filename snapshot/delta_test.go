@@ -98,10 +98,8 @@ func move(t *TableData, row int, twice bool) {
 // madeDelta returns the delta between two files, which it applies and compares.
 func madeDelta(tb testing.TB, a, b []byte) ([]byte, error) {
 	tb.Helper()
-	segmentA, err := ReadSegment(a)
-	testkit.Must(tb, err)
-	segmentB, err := ReadSegment(b)
-	testkit.Must(tb, err)
+	segmentA := mustRead(tb, a)
+	segmentB := mustRead(tb, b)
 	var delta, made bytes.Buffer
 	if err := WriteDelta(&delta, segmentA, segmentB); err != nil {
 		return nil, err
@@ -264,13 +262,6 @@ func TestDeltaFile(t *testing.T) {
 	if err := WriteDelta(&fullWriter{}, mustRead(t, a), mustRead(t, b)); err == nil {
 		t.Error("an error of the writer was lost")
 	}
-}
-
-func mustRead(tb testing.TB, file []byte) *Segment {
-	tb.Helper()
-	s, err := ReadSegment(file)
-	testkit.Must(tb, err)
-	return s
 }
 
 // sealDelta is a delta with this content.

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
@@ -12,11 +11,8 @@ import (
 func TestAddNulls(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{0, 1, 70_000} {
-		var file bytes.Buffer
 		n := ColumnData{Name: "n", Kind: Int, Ints: make([]int64, rows)}
-		testkit.Must(t, WriteSegment(&file, &TableData{Name: "t", Rows: rows, Columns: []ColumnData{n}}))
-		s, err := ReadSegment(file.Bytes())
-		testkit.Must(t, err)
+		s := mustRead(t, fileOf(t, &TableData{Name: "t", Rows: rows, Columns: []ColumnData{n}}))
 		kinds := []Kind{Text, Enum, Int, Decimal, Bool, Time}
 		var columns []ColumnData
 		for _, k := range kinds {

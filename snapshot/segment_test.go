@@ -95,8 +95,7 @@ func TestEmptyAndConstant(t *testing.T) {
 				{Name: "zero", Kind: Decimal, Decimals: make([]Dec, rows)},
 			},
 		}
-		s, err := ReadSegment(fileOf(t, table))
-		testkit.Must(t, err)
+		s := mustRead(t, fileOf(t, table))
 		if err := compareTable(s, table); err != nil {
 			t.Errorf("%d rows: %v", rows, err)
 		}
@@ -276,8 +275,7 @@ func rowsOf(p *Postings, code uint32) (rows []uint32, err error) {
 // TestSegmentShared reads one segment from several goroutines, for the race detector.
 func TestSegmentShared(t *testing.T) {
 	t.Parallel()
-	s, err := ReadSegment(fileOf(t, goldenTable()))
-	testkit.Must(t, err)
+	s := mustRead(t, fileOf(t, goldenTable()))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() { touch(s) })

@@ -1,13 +1,10 @@
 package snapshot
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"strings"
 	"testing"
-
-	"hdqs/internal/testkit"
 )
 
 // TestContradictionsAreNotRead: a table that contradicts itself never becomes bytes that can be
@@ -31,8 +28,7 @@ func TestContradictionsAreNotRead(t *testing.T) {
 			},
 		}
 	}
-	_, err := ReadSegment(fileOf(t, good()))
-	testkit.Must(t, err)
+	mustRead(t, fileOf(t, good()))
 	faults := []struct {
 		name string
 		edit func(t *TableData)
@@ -67,9 +63,7 @@ func TestContradictionsAreNotRead(t *testing.T) {
 	for _, f := range faults {
 		table := good()
 		f.edit(table)
-		var file bytes.Buffer
-		testkit.Must(t, WriteSegment(&file, table))
-		if _, err := ReadSegment(file.Bytes()); !errors.Is(err, ErrCorrupt) {
+		if _, err := ReadSegment(fileOf(t, table)); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorrupt", f.name, err)
 		}
 	}
