@@ -101,26 +101,6 @@ func TestCountedBits(t *testing.T) {
 	}
 }
 
-// FuzzCopied checks that bodies with rows from row blocks decode to the plain body.
-func FuzzCopied(f *testing.F) {
-	f.Add(uint64(1), uint64(2))
-	f.Add(uint64(3), uint64(4))
-	f.Fuzz(func(t *testing.T, seed, which uint64) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		n := 65 + r.IntN(1500)
-		rows := newFakeRows(r, n, r.IntN(3) == 0)
-		table := NewTable(rows, Options{})
-		alwaysCopy(table)
-		runs := shortRuns(rand.New(rand.NewPCG(which, 1)), n)
-		want := body(rows, runs)
-		for range 4 { // more and more rows are copied
-			if got := gunzip(t, table.AppendGzip(nil, append([]Run(nil), runs...))); !bytes.Equal(got, want) {
-				t.Fatalf("gzip of %v differs", runs)
-			}
-		}
-	})
-}
-
 // TestRowBlocksWithinLimit checks that row blocks stay within the limit of their cache however many
 // a table has.
 func TestRowBlocksWithinLimit(t *testing.T) {

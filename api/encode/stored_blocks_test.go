@@ -3,7 +3,6 @@ package encode
 import (
 	"bytes"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 
@@ -84,33 +83,4 @@ func TestStoredBlocksAreUsed(t *testing.T) {
 	if !ok || stored != 61+0+1 || rest.To-rest.From > smallRows {
 		t.Errorf("%d blocks are stored, and %v is left, want 62 and at most 32 rows", stored, rest)
 	}
-}
-
-// FuzzStored checks that bodies with stored blocks decode to the plain body in both codings. Now
-// and then rows are missing between them.
-func FuzzStored(f *testing.F) {
-	f.Add(uint64(1), uint32(0), uint32(3000))
-	f.Add(uint64(2), uint32(100), uint32(1000))
-	f.Fuzz(func(t *testing.T, seed uint64, from, to uint32) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		n := uint32(1500 + r.IntN(1000))
-		rows := newFakeRows(r, int(n), r.IntN(3) == 0)
-		table := NewTable(rows, Options{})
-		runs := []Run{{from % n, 0}}
-		runs[0].To = runs[0].From + to%(n-runs[0].From+1)
-		for last := &runs[0]; r.IntN(3) > 0 && last.To-last.From > 500; last = &runs[len(runs)-1] {
-			end, cut := last.To, last.From+400+r.Uint32N(last.To-last.From-401)
-			last.To = cut
-			runs = append(runs, Run{cut + 1, end})
-		}
-		want := body(rows, runs)
-		for range 3 {
-			if got := gunzip(t, table.AppendGzip(nil, slices.Clone(runs))); !bytes.Equal(got, want) {
-				t.Fatalf("gzip of %v differs", runs)
-			}
-			if got := unzstd(t, table.AppendZstd(nil, slices.Clone(runs))); !bytes.Equal(got, want) {
-				t.Fatalf("zstd of %v differs", runs)
-			}
-		}
-	})
 }
