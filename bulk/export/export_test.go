@@ -61,8 +61,7 @@ func TestFilesHaveTheRecords(t *testing.T) {
 			var got []map[string]any
 			parts := 0
 			for _, f := range info.Files {
-				data, err := os.ReadFile(b.Path(&f))
-				testkit.Must(t, err)
+				data := testkit.ReadFile(t, b.Path(&f))
 				switch f.Format {
 				case bulk.Parquet:
 					parts++
@@ -285,8 +284,7 @@ func checkSources(t *testing.T, b *bulk.Bulk, m *bulk.Manifest) {
 	if !ok {
 		t.Fatal("there is no sources.csv")
 	}
-	data, err := os.ReadFile(b.Path(f))
-	testkit.Must(t, err)
+	data := testkit.ReadFile(t, b.Path(f))
 	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil || len(lines) != 1+len(m.Tables) || lines[1][3] != "Events, \"all\"" || lines[1][5] != "CC BY" {
 		t.Errorf("sources.csv: %v, %v", lines, err)
@@ -352,8 +350,7 @@ func TestOtherLayouts(t *testing.T) {
 	was := toStore(t, st, snap, Options{})
 	b := bulk.Open(st)
 	path := filepath.Join(dir, bulk.ManifestName("s1"))
-	data, err := os.ReadFile(path)
-	testkit.Must(t, err)
+	data := testkit.ReadFile(t, path)
 	earlier := bytes.Replace(data, []byte(was.Table("org").Layout), []byte("0123456789abcdef"), 1)
 	testkit.Must(t, os.WriteFile(path, earlier, 0o644))
 	var paths []string
@@ -371,7 +368,7 @@ func TestOtherLayouts(t *testing.T) {
 	// What is damaged cannot be written as it was.
 	f, _ := m.Find("market/part-0.parquet")
 	testkit.Must(t, os.Remove(b.Path(f)))
-	_, err = ToStore(t.Context(), b, snap, Options{})
+	_, err := ToStore(t.Context(), b, snap, Options{})
 	if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "remove it to replace") {
 		t.Errorf("with a damaged file of another layout: error %v", err)
 	}
@@ -565,8 +562,7 @@ func TestTree(t *testing.T) {
 // refer to it.
 func checkTree(t *testing.T, dir string, m *bulk.Manifest) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "latest", "manifest.json"))
-	testkit.Must(t, err)
+	data := testkit.ReadFile(t, filepath.Join(dir, "latest", "manifest.json"))
 	got, err := bulk.ParseManifest(data)
 	if err != nil || got.Snapshot != m.Snapshot {
 		t.Fatalf("latest is %v, %v; want %s", got, err, m.Snapshot)

@@ -30,6 +30,13 @@ func wantNames(t *testing.T, dir string, want ...string) {
 	}
 }
 
+func create(t *testing.T, path string) *File {
+	t.Helper()
+	f, err := Create(path)
+	testkit.Must(t, err)
+	return f
+}
+
 func TestWriteReplaces(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "directory")
@@ -85,8 +92,7 @@ func TestTargetIsDirectory(t *testing.T) {
 	if err := Write(filepath.Join(dir, "a.json"), []byte("text")); err == nil {
 		t.Error("a directory was replaced by a file")
 	}
-	f, err := Create(filepath.Join(dir, "segment"))
-	testkit.Must(t, err)
+	f := create(t, filepath.Join(dir, "segment"))
 	if err := f.CommitAs(filepath.Join(dir, "a.json")); err == nil {
 		t.Error("a directory was replaced by a file")
 	}
@@ -97,9 +103,8 @@ func TestTargetIsDirectory(t *testing.T) {
 func TestCommitAs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f, err := Create(filepath.Join(dir, "segment"))
-	testkit.Must(t, err)
-	_, err = f.Write([]byte("text"))
+	f := create(t, filepath.Join(dir, "segment"))
+	_, err := f.Write([]byte("text"))
 	testkit.Must(t, err)
 	testkit.Must(t, f.CommitAs(filepath.Join(dir, "digest")))
 	if err := f.Discard(); err != nil {
@@ -110,10 +115,9 @@ func TestCommitAs(t *testing.T) {
 
 func TestWriteErrorHasCount(t *testing.T) {
 	t.Parallel()
-	f, err := Create(filepath.Join(t.TempDir(), "a"))
-	testkit.Must(t, err)
+	f := create(t, filepath.Join(t.TempDir(), "a"))
 	defer f.Discard()
-	_, err = f.Write([]byte("text"))
+	_, err := f.Write([]byte("text"))
 	testkit.Must(t, err)
 	f.OS().Close()
 	if _, err := f.Write([]byte("more")); err == nil || !strings.Contains(err.Error(), "after 4 bytes") {
@@ -132,8 +136,7 @@ func TestSweepRemovesLeftovers(t *testing.T) {
 		path := filepath.Join(dir, name)
 		testkit.Must(t, errors.Join(os.WriteFile(path, []byte("cut"), 0o600), os.Chtimes(path, at, at)))
 	}
-	f, err := Create(filepath.Join(dir, "stable.json"))
-	testkit.Must(t, err)
+	f := create(t, filepath.Join(dir, "stable.json"))
 	mine := filepath.Base(f.Name())
 	testkit.Must(t, f.Discard())
 	leave(mine, old)
@@ -157,8 +160,7 @@ func TestSweepSparesWriters(t *testing.T) {
 	old := time.Now().Add(-24 * time.Hour)
 	var pending []*File
 	for _, name := range []string{"a.json", "c"} {
-		f, err := Create(filepath.Join(dir, name))
-		testkit.Must(t, err)
+		f := create(t, filepath.Join(dir, name))
 		defer f.Discard()
 		testkit.Must(t, os.Chtimes(f.Name(), old, old))
 		pending = append(pending, f)
