@@ -53,11 +53,7 @@ func smallTable(t *testing.T) *Table {
 		},
 	}
 	seg := tables.Segment(t, data)
-	x, err := index.Open(seg)
-	testkit.Must(t, err)
-	table, err := Open(x, seg, Options{PeriodStart: "start"})
-	testkit.Must(t, err)
-	return table
+	return opened(t, seg, Options{PeriodStart: "start"})
 }
 
 func TestFigures(t *testing.T) {
@@ -165,10 +161,7 @@ func TestTooManyGroups(t *testing.T) {
 	wide := tables.Segment(t, &snapshot.TableData{
 		Name: "wide", Rows: rows, Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: ints}},
 	})
-	x, err := index.Open(wide)
-	testkit.Must(t, err)
-	table, err = Open(x, wide, Options{})
-	testkit.Must(t, err)
+	table = opened(t, wide, Options{})
 	q = &Question{Groups: []Group{{"n", Whole, nil}}, Measures: []Measure{{Count, ""}}}
 	if _, err := table.Answer(q); !errors.As(err, &many) || many.Max != DefaultMaxGroups {
 		t.Errorf("error %v", err)

@@ -8,6 +8,7 @@ import (
 
 	"hdqs/index"
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -20,6 +21,16 @@ func generate(tb testing.TB, r *rand.Rand, rows int) *snapshot.Segment {
 		return fmt.Sprintf("%s%d", []string{"", "Zoë ", "日本", "a,\"b\""}[r.IntN(4)], n)
 	}
 	return tables.Segment(tb, tables.Random(r, rows, text, "sorted", "clustered", "scattered"))
+}
+
+// opened is the Table of a segment.
+func opened(tb testing.TB, seg *snapshot.Segment, o Options) *Table {
+	tb.Helper()
+	x, err := index.Open(seg, index.Options{})
+	testkit.Must(tb, err)
+	table, err := Open(x, seg, o)
+	testkit.Must(tb, err)
+	return table
 }
 
 // randomQuestion has up to four fields and five measures, and up to three filters.

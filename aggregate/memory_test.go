@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"hdqs/index"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
@@ -17,10 +16,7 @@ func TestFullBytes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 3))
 	seg := generate(t, r, 50_000)
-	x, err := index.Open(seg)
-	testkit.Must(t, err)
-	table, err := Open(x, seg, Options{})
-	testkit.Must(t, err)
+	table := opened(t, seg, Options{})
 	for _, c := range seg.Columns() {
 		q := &Question{Groups: []Group{{c.Name, Whole, nil}}, Measures: []Measure{{Min, c.Name}}}
 		if c.Kind == snapshot.Int || c.Kind == snapshot.Decimal {

@@ -32,22 +32,17 @@ func TestRandomQuestionsAgainstTwin(t *testing.T) {
 			rows = 9000 // enough that some columns have no dictionary
 		}
 		seg := generate(t, r, rows)
-		if err := compareQuestions(seg, r, perTable); err != nil {
+		if err := compareQuestions(t, seg, r, perTable); err != nil {
 			t.Fatalf("seed %d, table %d of %d rows: %v", seed, i, rows, err)
 		}
 	}
 }
 
 // compareQuestions asks a table and its twin random questions.
-func compareQuestions(seg *snapshot.Segment, r *rand.Rand, questions int) error {
-	x, err := index.Open(seg)
-	if err != nil {
-		return err
-	}
-	other, err := index.OpenWith(seg, index.Options{CacheBytes: -1})
-	if err != nil {
-		return err
-	}
+func compareQuestions(t *testing.T, seg *snapshot.Segment, r *rand.Rand, questions int) error {
+	t.Helper()
+	other, err := index.Open(seg, index.Options{CacheBytes: -1})
+	testkit.Must(t, err)
 	groups := []string{"", "sorted_", "scattered_"}
 	group := groups[r.IntN(len(groups))]
 	o := Options{PeriodStart: group + "start", PeriodEnd: group + "end"}
@@ -57,10 +52,7 @@ func compareQuestions(seg *snapshot.Segment, r *rand.Rand, questions int) error 
 	case 1:
 		o.PeriodEnd = "clustered_end"
 	}
-	table, err := Open(x, seg, o)
-	if err != nil {
-		return err
-	}
+	table := opened(t, seg, o)
 	byHand := &twinTable{seg: seg, o: o}
 	for k := range questions {
 		q := randomQuestion(r, seg)
@@ -149,10 +141,7 @@ func TestManyDistinct(t *testing.T) {
 	}
 	data := &snapshot.TableData{Name: "many", Rows: rows, Columns: []snapshot.ColumnData{group, value}}
 	seg := tables.Segment(t, data)
-	x, err := index.Open(seg)
-	testkit.Must(t, err)
-	table, err := Open(x, seg, Options{})
-	testkit.Must(t, err)
+	table := opened(t, seg, Options{})
 	if words := table.columns["value"].values().n/64 + 1; words*groups <= maxBits {
 		t.Fatalf("%d words for each of %d groups are not too many", words, groups)
 	}

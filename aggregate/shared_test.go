@@ -18,13 +18,8 @@ func TestShared(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))
 	seg := generate(t, r, 70_000)
-	x, err := index.Open(seg)
-	testkit.Must(t, err)
 	o := Options{PeriodStart: "start", PeriodEnd: "end"}
-	table, err := Open(x, seg, o)
-	testkit.Must(t, err)
-	alone, err := Open(x, seg, o)
-	testkit.Must(t, err)
+	table, alone := opened(t, seg, o), opened(t, seg, o)
 	var wait sync.WaitGroup
 	for range 3 {
 		q := randomQuestion(r, seg)
@@ -64,10 +59,7 @@ func TestPauses(t *testing.T) {
 		{Name: "number", Kind: snapshot.Int, Ints: numbers},
 	}}
 	seg := tables.Segment(t, data)
-	x, err := index.Open(seg)
-	testkit.Must(t, err)
-	table, err := Open(x, seg, Options{})
-	testkit.Must(t, err)
+	table := opened(t, seg, Options{})
 	some := &index.Query{Filters: []index.Filter{{
 		Op: index.Equal, Columns: []string{"kind"}, Value: index.Value{Text: "v"},
 	}}}

@@ -14,8 +14,7 @@ import (
 // number of rows.
 func TestAllocations(t *testing.T) {
 	seg := randomSegment(t, rand.New(rand.NewPCG(1, 7)), 200_000)
-	x, err := Open(seg)
-	testkit.Must(t, err)
+	x := opened(t, seg, Options{})
 	q := &Query{Limit: 10_000, Filters: []Filter{
 		text(Contains, "a", "scattered_text0", "clustered_text1"), number(AtLeast, 0, "level"),
 		text(Contains, "%", "enum"),

@@ -132,14 +132,13 @@ func BenchmarkSelect(b *testing.B) {
 		for _, query := range benchQueries {
 			q := &Query{Filters: query.filters, Limit: 10_000}
 			var want, got Page
-			cold, err := OpenWith(seg, Options{CacheBytes: -1})
-			testkit.Must(b, err)
+			cold := opened(b, seg, Options{CacheBytes: -1})
 			testkit.Must(b, cold.Select(q, &want))
 			for _, mode := range []string{"operands", "totals", "cold"} {
 				b.Run(fmt.Sprintf("rows=%d/query=%s/cache=%s", rows, query.name, mode), func(b *testing.B) {
 					x := cold
 					if mode != "cold" {
-						x, _ = Open(seg)
+						x = opened(b, seg, Options{})
 					}
 					for range 2 {
 						testkit.Must(b, x.Select(q, &got))

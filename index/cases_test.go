@@ -177,10 +177,7 @@ func (c *caseFile) build() {
 		data.Groups = append(data.Groups, g)
 	}
 	c.seg = tables.Segment(c.t, data)
-	var err error
-	if c.x, err = Open(c.seg); err != nil {
-		c.fatal(err)
-	}
+	c.x = opened(c.t, c.seg, Options{})
 }
 
 // column returns the values of column i in rows or tuples.

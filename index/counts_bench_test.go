@@ -23,8 +23,7 @@ func BenchmarkFacets(b *testing.B) {
 		if testing.Short() && rows > 2_000_000 {
 			continue
 		}
-		x, err := Open(benchSegment(b, rows))
-		testkit.Must(b, err)
+		x := opened(b, benchSegment(b, rows), Options{})
 		for _, query := range queries {
 			for _, c := range []struct {
 				name string

@@ -3,7 +3,6 @@
 package index
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,8 +19,7 @@ func TestCountStrategies(t *testing.T) {
 	for i, rows := range []int{64, 3000, 65_537, 140_000} {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		seg := randomSegment(t, r, rows)
-		x, err := Open(seg)
-		testkit.Must(t, err)
+		x := opened(t, seg, Options{})
 		var counted countScratch
 		for range 6 {
 			q := randomQuery(r, seg)
@@ -67,20 +65,4 @@ func countCodes(s *Space, rows []uint32) []uint32 {
 		counts[s.codes.At(row)]++
 	}
 	return counts
-}
-
-// TestCounterErrors checks that a Counter refuses what it cannot answer.
-func TestCounterErrors(t *testing.T) {
-	t.Parallel()
-	x, err := Open(randomSegment(t, rand.New(rand.NewPCG(1, 1)), 10))
-	testkit.Must(t, err)
-	if _, err := x.Counter(&Query{Filters: []Filter{{Op: Equal}}}); !errors.Is(err, ErrFilter) {
-		t.Errorf("a filter without columns: %v", err)
-	}
-	c, err := x.Counter(&Query{})
-	testkit.Must(t, err)
-	defer c.Close()
-	if _, err := c.ByCode("no such column"); !errors.Is(err, ErrFilter) {
-		t.Errorf("a column that is not there: %v", err)
-	}
 }

@@ -103,11 +103,8 @@ type Space struct {
 	extents lazy[[]atomic.Uint64] // by code, 0 until needed; see extent
 }
 
-// Open makes an Index of a segment with the default options.
-func Open(seg *snapshot.Segment) (*Index, error) { return OpenWith(seg, Options{}) }
-
-// OpenWith makes an Index of a segment.
-func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
+// Open makes an Index of a segment.
+func Open(seg *snapshot.Segment, o Options) (*Index, error) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil, errors.New("index: postings are read in place, which needs a little-endian machine")
 	}

@@ -95,37 +95,6 @@ func TestMatchCases(t *testing.T) {
 	}
 }
 
-// TestSearchAgainstTwin searches random dictionaries with random patterns and compares with regular
-// expressions.
-func TestSearchAgainstTwin(t *testing.T) {
-	t.Parallel()
-	r := testkit.Random(t)
-	for range 3000 {
-		texts := make([]string, r.IntN(40))
-		for i := range texts {
-			texts[i] = randomText(r, textLetters, 12)
-			if r.IntN(50) == 0 {
-				texts[i] += "\x00" + randomText(r, textLetters, 3)
-			}
-		}
-		if r.IntN(2) == 0 {
-			sortFolded(texts)
-		}
-		op, pattern := Like, randomText(r, patternLetters, 6)
-		if r.IntN(2) == 0 {
-			op = Contains
-		}
-		p := compilePattern(op, pattern)
-		got := newCodeSet(len(texts))
-		foldTexts(len(texts), func(i uint32) string { return texts[i] }).search(p, got)
-		for i, text := range texts {
-			if want := matchTwin(op, pattern, text); got.has(uint32(i)) != want {
-				t.Fatalf("op %d %q against %q is %v", op, pattern, text, !want)
-			}
-		}
-	}
-}
-
 // FuzzMatch: any pattern on any text gives the answer of a regular expression, in time proportional
 // to their lengths.
 func FuzzMatch(f *testing.F) {

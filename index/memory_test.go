@@ -17,11 +17,10 @@ func TestFullBytes(t *testing.T) {
 	searched := 0
 	for range 12 {
 		seg := randomSegment(t, r, 1+r.IntN(5000))
-		x, err := OpenWith(seg, Options{
+		x := opened(t, seg, Options{
 			Series:      []string{"scattered_text0", "text1"},
 			PeriodStart: "clustered_start", PeriodEnd: "clustered_end",
 		})
-		testkit.Must(t, err)
 		idle := x.Bytes()
 		var filters []Filter
 		var page Page
@@ -52,8 +51,7 @@ func TestSetCacheBytes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	seg := randomSegment(t, r, 3000)
-	x, err := Open(seg)
-	testkit.Must(t, err)
+	x := opened(t, seg, Options{})
 	var queries []*Query
 	var totals []int
 	var page Page

@@ -27,8 +27,7 @@ func BenchmarkNewest(b *testing.B) {
 			{"scattered", []string{"unit_code", "kind", "random5"}},
 		} {
 			o := Options{Series: c.series, PeriodStart: "start", PeriodEnd: "start"}
-			x, err := OpenWith(seg, o)
-			testkit.Must(b, err)
+			x := opened(b, seg, o)
 			name := fmt.Sprintf("rows=%d/series=%s", rows, c.name)
 			b.Run(name+"/stretches", func(b *testing.B) {
 				testkit.MeasureCPU(b, func() { x.series.found.made.Store(x.series.find()) })

@@ -66,8 +66,7 @@ func TestNewestOfSeries(t *testing.T) {
 		case 2:
 			o.Series = []string{"place", "kind", "number"}
 		}
-		x, err := OpenWith(seg, o)
-		testkit.Must(t, err)
+		x := opened(t, seg, o)
 		for range queries {
 			q := randomQuery(r, seg)
 			if r.IntN(2) == 0 && len(q.Filters) > 1 { // fewer filters, more rows
@@ -98,12 +97,11 @@ func TestNewestOptions(t *testing.T) {
 		{Series: []string{"place"}, PeriodStart: "start", PeriodEnd: "number"},
 		{Series: []string{"place"}, PeriodEnd: "end"},
 	} {
-		if x, err := OpenWith(seg, o); err == nil || x != nil {
+		if x, err := Open(seg, o); err == nil || x != nil {
 			t.Errorf("%+v: error %v", o, err)
 		}
 	}
-	x, err := Open(seg)
-	testkit.Must(t, err)
+	x := opened(t, seg, Options{})
 	_, passing := x.Passing(&Query{Latest: true})
 	for _, err := range []error{passing, x.Select(&Query{Latest: true, Limit: 1}, new(Page))} {
 		if !errors.Is(err, ErrFilter) || !strings.Contains(err.Error(), "no series") {

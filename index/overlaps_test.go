@@ -56,10 +56,9 @@ func TestOverlaps(t *testing.T) {
 	found := 0
 	for range 300 {
 		seg := tables.Segment(t, periodTable(r, 1+r.IntN(40)))
-		x, err := OpenWith(seg, Options{
+		x := opened(t, seg, Options{
 			Series: []string{"series", "number"}[r.IntN(2):], PeriodStart: "start", PeriodEnd: "end",
 		})
-		testkit.Must(t, err)
 		o, err := x.NewOverlaps()
 		testkit.Must(t, err)
 		least := Value{Int: int64(r.IntN(5))}
@@ -107,10 +106,9 @@ func TestOverlapsOfChunks(t *testing.T) {
 		Name: "far", Rows: rows, Columns: []snapshot.ColumnData{number},
 		Groups: []snapshot.GroupData{periodGroup(start, end)},
 	}
-	x, err := OpenWith(tables.Segment(t, data), Options{
+	x := opened(t, tables.Segment(t, data), Options{
 		Series: []string{"number"}, PeriodStart: "start", PeriodEnd: "end",
 	})
-	testkit.Must(t, err)
 	o, err := x.NewOverlaps()
 	testkit.Must(t, err)
 	of := func(least int64) *Query {

@@ -112,8 +112,7 @@ func TestPassingAgainstScan(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		seg := randomSegment(t, r, rows)
-		x, err := OpenWith(seg, limits[i%len(limits)])
-		testkit.Must(t, err)
+		x := opened(t, seg, limits[i%len(limits)])
 		for range queries {
 			q := randomQuery(r, seg)
 			var want Page
@@ -125,21 +124,6 @@ func TestPassingAgainstScan(t *testing.T) {
 				var page Page
 				testkit.Must(t, x.Select(q, &page))
 			}
-		}
-	}
-}
-
-// TestPassingErrors checks that Passing refuses what Select refuses.
-func TestPassingErrors(t *testing.T) {
-	t.Parallel()
-	seg := randomSegment(t, rand.New(rand.NewPCG(1, 1)), 10)
-	x, err := Open(seg)
-	testkit.Must(t, err)
-	for _, f := range []Filter{{Op: Equal}, text(Equal, "a", "no such column"), text(Below, "a", "text0")} {
-		q := &Query{Filters: []Filter{f}}
-		_, err := x.Passing(q)
-		if want := x.Select(q, new(Page)); err == nil || want == nil || err.Error() != want.Error() {
-			t.Errorf("%s: error %v, Select gives %v", describe(q), err, want)
 		}
 	}
 }

@@ -227,8 +227,7 @@ func TestKept(t *testing.T) {
 		seg := tables.Segment(t, placedTable(rows))
 		o := placedOptions()
 		o.CacheBytes = []int{0, -1}[i%2]
-		x, err := OpenWith(seg, o)
-		testkit.Must(t, err)
+		x := opened(t, seg, o)
 		idle := x.FullBytes(nil)
 		for range 12 {
 			q := randomQuery(r, seg)
@@ -295,8 +294,7 @@ func TestWholeEdition(t *testing.T) {
 		seg := tables.Segment(t, data)
 		o := placedOptions()
 		o.Edition = &Edition{Columns: []string{"kind"}, Whole: true}
-		x, err := OpenWith(seg, o)
-		testkit.Must(t, err)
+		x := opened(t, seg, o)
 		dates := number(Below, int64(r.IntN(6)), "start")
 		q := &Query{Edition: true, Limit: len(rows), Filters: []Filter{dates, text(Equal, "A", "region")}}
 		var got Page
@@ -341,10 +339,9 @@ func TestEditionOfYear(t *testing.T) {
 		Name: "money", Rows: 5, Columns: []snapshot.ColumnData{appeal, region},
 		Groups: []snapshot.GroupData{periodGroup(start, end)},
 	}
-	x, err := OpenWith(tables.Segment(t, data), Options{
+	x := opened(t, tables.Segment(t, data), Options{
 		PeriodStart: "start", PeriodEnd: "end", Edition: &Edition{Columns: []string{"region"}, Having: "appeal"},
 	})
-	testkit.Must(t, err)
 	for _, c := range []struct {
 		filters []Filter
 		want    []uint32
@@ -370,8 +367,7 @@ func TestNested(t *testing.T) {
 	for i := range 200 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		rows := placedRows(r, 1+r.IntN(60))
-		x, err := OpenWith(tables.Segment(t, placedTable(rows)), placedOptions())
-		testkit.Must(t, err)
+		x := opened(t, tables.Segment(t, placedTable(rows)), placedOptions())
 		o, err := x.NewOverlaps()
 		testkit.Must(t, err)
 		for range 6 {

@@ -10,8 +10,17 @@ import (
 	"testing"
 
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
+
+// opened is the index of a segment.
+func opened(tb testing.TB, seg *snapshot.Segment, o Options) *Index {
+	tb.Helper()
+	x, err := Open(seg, o)
+	testkit.Must(tb, err)
+	return x
+}
 
 // randomSegment has texts of few characters, so that patterns match often.
 func randomSegment(tb testing.TB, r *rand.Rand, rows int) *snapshot.Segment {

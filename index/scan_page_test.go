@@ -19,8 +19,7 @@ func TestPageByScan(t *testing.T) {
 	for table := range 4 {
 		r := rand.New(rand.NewPCG(seed, uint64(table)))
 		seg := randomSegment(t, r, []int{300, 5000, 66_000, 140_000}[table])
-		x, err := Open(seg)
-		testkit.Must(t, err)
+		x := opened(t, seg, Options{})
 		for range 150 {
 			f := randomFilter(r, seg)
 			f.Values = randomValues(r, seg, &f)

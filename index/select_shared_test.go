@@ -17,11 +17,9 @@ func TestSelectShared(t *testing.T) {
 	o := Options{
 		Series: []string{"scattered_text0", "text1"}, PeriodStart: "clustered_start", PeriodEnd: "clustered_end",
 	}
-	alone, err := OpenWith(seg, o)
-	testkit.Must(t, err)
+	alone := opened(t, seg, o)
 	o.CacheBytes = 1 << 18
-	x, err := OpenWith(seg, o)
-	testkit.Must(t, err)
+	x := opened(t, seg, o)
 	n, rounds := 40, 20
 	if testing.Short() { // enough queries that the cache is full
 		n, rounds = 6, 4

@@ -43,8 +43,7 @@ func TestSelectAgainstScan(t *testing.T) {
 			for table := range c.tables {
 				r := rand.New(rand.NewPCG(seed, uint64(table)))
 				seg := randomSegment(t, r, c.rows)
-				x, err := OpenWith(seg, limits[table%len(limits)])
-				testkit.Must(t, err)
+				x := opened(t, seg, limits[table%len(limits)])
 				var got, want Page
 				for range c.queries {
 					q := randomQuery(r, seg)
@@ -72,8 +71,7 @@ func TestDamagedPosting(t *testing.T) {
 	}
 	for range tables {
 		seg := randomSegment(t, r, 70_000)
-		x, err := Open(seg)
-		testkit.Must(t, err)
+		x := opened(t, seg, Options{})
 		for _, c := range x.columns {
 			if c.space == nil || c.space.checked == nil {
 				continue
@@ -105,33 +103,11 @@ func TestDamagedPosting(t *testing.T) {
 	}
 }
 
-func TestBytes(t *testing.T) {
-	t.Parallel()
-	seg := randomSegment(t, rand.New(rand.NewPCG(3, 3)), 70_000)
-	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18})
-	testkit.Must(t, err)
-	empty := x.Bytes()
-	r := rand.New(rand.NewPCG(3, 4))
-	var p Page
-	var filters []Filter
-	for range 500 {
-		q := randomQuery(r, seg)
-		filters = append(filters, q.Filters...)
-		testkit.Must(t, x.Select(q, &p))
-		if n, most := x.Bytes(), x.FullBytes(filters)+1<<18; n > most {
-			t.Fatalf("%d bytes, at most %d with the cache, %d empty", n, most, empty)
-		}
-	}
-	if x.Rows() != 70_000 || empty > 100_000 || x.Bytes() < empty+1<<17 {
-		t.Errorf("%d rows, %d bytes empty, %d in use", x.Rows(), empty, x.Bytes())
-	}
-}
-
+// TestFilterErrors: all ways to ask refuse the same filters, and counts a column that is not there.
 func TestFilterErrors(t *testing.T) {
 	t.Parallel()
 	seg := randomSegment(t, rand.New(rand.NewPCG(1, 1)), 10)
-	x, err := Open(seg)
-	testkit.Must(t, err)
+	x := opened(t, seg, Options{})
 	for _, f := range []Filter{
 		{Columns: []string{"no_such"}, Op: Equal},
 		{Columns: []string{"text0", "no_such"}, Op: Equal},
@@ -154,6 +130,18 @@ func TestFilterErrors(t *testing.T) {
 		if err := Scan(seg, q, &p); !errors.Is(err, ErrFilter) {
 			t.Errorf("scan %s: %v", describe(q), err)
 		}
+		if _, err := x.Passing(q); !errors.Is(err, ErrFilter) {
+			t.Errorf("passing %s: %v", describe(q), err)
+		}
+		if _, err := x.Counter(q); !errors.Is(err, ErrFilter) {
+			t.Errorf("counter %s: %v", describe(q), err)
+		}
+	}
+	c, err := x.Counter(&Query{})
+	testkit.Must(t, err)
+	defer c.Close()
+	if _, err := c.ByCode("no such column"); !errors.Is(err, ErrFilter) {
+		t.Errorf("a column that is not there: %v", err)
 	}
 }
 

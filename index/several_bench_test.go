@@ -43,8 +43,7 @@ func BenchmarkSeveral(b *testing.B) {
 				f.Values = c.values[:n]
 			}
 			for _, known := range []bool{true, false} {
-				x, err := Open(seg)
-				testkit.Must(b, err)
+				x := opened(b, seg, Options{})
 				b.Run(fmt.Sprintf("%s/values=%d/known=%t", c.name, n, known), func(b *testing.B) {
 					var p Page
 					q := &Query{Filters: []Filter{f}, Limit: 100}

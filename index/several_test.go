@@ -75,8 +75,7 @@ func TestKeysOfSeveralValues(t *testing.T) {
 	t.Parallel()
 	r := testkit.Random(t)
 	seg := randomSegment(t, r, 100)
-	x, err := Open(seg)
-	testkit.Must(t, err)
+	x := opened(t, seg, Options{})
 	texts := func(all ...string) (values []Value) {
 		for _, text := range all {
 			values = append(values, Value{Text: text})

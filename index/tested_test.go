@@ -70,8 +70,7 @@ func TestTested(t *testing.T) {
 		if rows >= 20_000 && plain.Coded() {
 			t.Fatal("no numbers without a dictionary")
 		}
-		x, err := Open(seg)
-		testkit.Must(t, err)
+		x := opened(t, seg, Options{})
 		other := Query{Filters: []Filter{number(AtLeast, 1, "level")}, Limit: rows}
 		var page, passing Page
 		testkit.Must(t, Scan(seg, &other, &passing))
@@ -98,8 +97,7 @@ func TestTested(t *testing.T) {
 			}
 		}
 	}
-	x, err := Open(randomSegment(t, r, 10))
-	testkit.Must(t, err)
+	x := opened(t, randomSegment(t, r, 10), Options{})
 	texts := &Test{Text: func(string) bool { return true }}
 	wrong := &Query{Filters: []Filter{{Columns: []string{"count"}, Op: Tested, Test: texts}}}
 	if err := x.Select(wrong, new(Page)); err == nil {

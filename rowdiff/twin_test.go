@@ -472,7 +472,7 @@ func compared(t *testing.T, tables *Tables, filters []plainFilter) (got []Change
 		if seg == nil {
 			continue
 		}
-		x, err := index.Open(seg)
+		x, err := index.Open(seg, index.Options{})
 		testkit.Must(t, err)
 		if passing[side], err = x.Passing(&q); err != nil {
 			t.Fatal(err)

@@ -240,7 +240,7 @@ func bindSegment(position int, seg *snapshot.Segment, tier encode.Tier) (*BoundL
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
 	o := indexOptions(e)
-	ix, err := index.OpenWith(seg, o)
+	ix, err := index.Open(seg, o)
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
