@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"hdqs/api/encode"
-	"hdqs/internal/testkit"
 )
 
 // TestAllocations checks that a page allocates nothing, however many rows and runs of rows it has.
 func TestAllocations(t *testing.T) {
 	seg, fields := benchTable(t, "rain", 130_000)
 	for _, tier := range []encode.Tier{encode.Stored, encode.Pieces, encode.Whole} {
-		render, err := New(seg, fields, encode.Options{Tier: tier})
-		testkit.Must(t, err)
+		render := newRenderer(t, seg, fields, encode.Options{Tier: tier})
 		for _, form := range []*Form{render.JSON(), render.Lines(), render.CSV()} {
 			for _, sel := range []string{"contiguous", "stretches", "scattered"} {
 				ranges := selection(sel)

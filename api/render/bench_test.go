@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package render
 
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
-	"golang.org/x/sys/unix"
 
 	"hdqs/api/encode"
 	"hdqs/index"
@@ -87,16 +86,6 @@ func coded(name string, kind snapshot.Kind, values []string, rows int, code func
 		c.Codes[i] = code(i)
 	}
 	return c
-}
-
-// cpuTime returns the CPU time of the process in nanoseconds. The wall clock also counts what other
-// programs take.
-func cpuTime() int64 {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 var placeFields = []string{
@@ -187,43 +176,18 @@ func selection(name string) []index.Range {
 	return ranges
 }
 
-// BenchmarkRender renders 10,000 rows. The control copies as many bytes.
+// BenchmarkRender renders 10,000 rows.
 func BenchmarkRender(b *testing.B) {
 	for _, shape := range []string{"events", "rain"} {
 		seg, fields := benchTable(b, shape, benchRows)
-		render, err := New(seg, fields, encode.Options{})
-		testkit.Must(b, err)
+		render := newRenderer(b, seg, fields, encode.Options{})
 		for _, sel := range []string{"contiguous", "scattered", "month"} {
 			ranges := selection(sel)
-			for _, c := range []struct {
-				format string
-				append func(dst []byte, ranges []index.Range) []byte
-			}{{"json", render.JSON().Append}, {"csv", render.CSV().Append}} {
-				want := len(c.append(nil, ranges))
-				body := make([]byte, 0, want)
-				b.Run(fmt.Sprintf("shape=%s,rows=%s,format=%s", shape, sel, c.format), func(b *testing.B) {
-					b.ReportAllocs()
-					b.SetBytes(int64(want))
-					start := cpuTime()
-					for b.Loop() {
-						if body = c.append(body[:0], ranges); len(body) != want {
-							b.Fatalf("%d bytes, want %d", len(body), want)
-						}
-					}
-					b.ReportMetric(float64(cpuTime()-start)/float64(b.N)/10_000, "cpu-ns/row")
-				})
+			for format, form := range map[string]*Form{"json": render.JSON(), "csv": render.CSV()} {
+				benchBody(b, fmt.Sprintf("shape=%s,rows=%s,format=%s", shape, sel, format),
+					func(dst []byte) []byte { return form.Append(dst, ranges) })
 			}
 		}
-		body := render.JSON().Append(nil, selection("contiguous"))
-		b.Run(fmt.Sprintf("shape=%s,control=copy", shape), func(b *testing.B) {
-			dst := make([]byte, len(body))
-			b.SetBytes(int64(len(body)))
-			start := cpuTime()
-			for b.Loop() {
-				copy(dst, body)
-			}
-			b.ReportMetric(float64(cpuTime()-start)/float64(b.N)/10_000, "cpu-ns/row")
-		})
 	}
 }
 
@@ -241,16 +205,14 @@ func BenchmarkCoded(b *testing.B) {
 					if tier == encode.Stored && sel != "contiguous" {
 						continue // the same as Pieces
 					}
-					render, err := New(seg, fields, encode.Options{Tier: tier})
-					testkit.Must(b, err)
+					render := newRenderer(b, seg, fields, encode.Options{Tier: tier})
 					benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=%s,tier=%v", shape, sel, coding, tier),
 						func(dst []byte) []byte {
 							return render.JSON().AppendCoded(dst, coding, ranges)
 						})
 				}
 			}
-			render, err := New(seg, fields, encode.Options{})
-			testkit.Must(b, err)
+			render := newRenderer(b, seg, fields, encode.Options{})
 			var plain []byte
 			benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=gzip,control=level6", shape, sel),
 				func(dst []byte) []byte {
@@ -272,14 +234,11 @@ func benchBody(b *testing.B, name string, appendBody func(dst []byte) []byte) {
 		for range 20 { // a request makes a few stored blocks only
 			body = appendBody(body[:0])
 		}
-		b.ReportAllocs()
-		start := cpuTime()
-		for b.Loop() {
+		testkit.MeasureCPU(b, func() {
 			if body = appendBody(body[:0]); len(body) < 100 {
 				b.Fatal("too short")
 			}
-		}
-		b.ReportMetric(float64(cpuTime()-start)/float64(b.N)/10_000, "cpu-ns/row")
+		})
 		b.ReportMetric(float64(len(body)), "bytes")
 	})
 }

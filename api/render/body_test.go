@@ -8,7 +8,6 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
-	"hdqs/internal/testkit"
 )
 
 // TestBodiesInParts compares the parts of long bodies with the whole body. All but the last have
@@ -17,8 +16,7 @@ func TestBodiesInParts(t *testing.T) {
 	t.Parallel()
 	const long = partBytes / 8 // rows of JSON take at least 12 bytes, so this many need two parts
 	tab := randomTable(t, rand.New(rand.NewPCG(3, 1)), long+4)
-	render, err := New(tab.seg, tab.fields, encode.Options{})
-	testkit.Must(t, err)
+	render := newRenderer(t, tab.seg, tab.fields, encode.Options{})
 	for from := range uint32(5) {
 		ranges := []index.Range{{From: from, To: from + long}}
 		want := string(render.JSON().Append(nil, ranges))

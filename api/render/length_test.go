@@ -8,7 +8,6 @@ import (
 	"hdqs/api/encode"
 	"hdqs/index"
 	"hdqs/internal/cache"
-	"hdqs/internal/testkit"
 )
 
 // TestRowLengths measures single rows with memory for all lengths, for some, and for none. The
@@ -23,8 +22,7 @@ func TestRowLengths(t *testing.T) {
 	one := (*rowLengths)(nil).Size()
 	for _, limit := range []int64{1 << 20, 3 * one, 1} {
 		lengths := cache.NewClock(limit)
-		render, err := New(tab.seg, tab.fields, encode.Options{Cache: lengths})
-		testkit.Must(t, err)
+		render := newRenderer(t, tab.seg, tab.fields, encode.Options{Cache: lengths})
 		want := len(render.JSON().Append(nil, ranges))
 		for range 2 {
 			if got := render.JSON().Length(ranges); got != want {

@@ -41,8 +41,7 @@ func TestFullBytes(t *testing.T) {
 	for range 25 {
 		rows := 1 + r.IntN(4000)
 		tab := randomTable(t, r, rows)
-		render, err := New(tab.seg, tab.fields, encode.Options{})
-		testkit.Must(t, err)
+		render := newRenderer(t, tab.seg, tab.fields, encode.Options{})
 		for _, f := range []*Form{render.JSON(), render.Lines(), render.CSV()} {
 			for i := range f.pieces { // every code, also those of combinations that no row has
 				for _, fr := range []*fragments{f.pieces[i].fragments, f.pieces[i].exact} {

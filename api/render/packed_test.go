@@ -12,7 +12,6 @@ import (
 	"hdqs/index"
 	"hdqs/internal/cache"
 	"hdqs/internal/tables"
-	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -67,8 +66,7 @@ func TestPackedNumbers(t *testing.T) {
 		add(ints)
 		add(decs)
 	}
-	render, err := New(tables.Segment(t, data), fields, encode.Options{})
-	testkit.Must(t, err)
+	render := newRenderer(t, tables.Segment(t, data), fields, encode.Options{})
 	for _, f := range []*Form{render.JSON(), render.CSV()} {
 		packed := 0
 		pieces := slices.Clone(f.pieces)

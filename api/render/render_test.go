@@ -27,6 +27,14 @@ import (
 	"hdqs/snapshot"
 )
 
+// newRenderer renders fields of a segment.
+func newRenderer(tb testing.TB, seg *snapshot.Segment, fields []Field, o encode.Options) *Renderer {
+	tb.Helper()
+	r, err := New(seg, fields, o)
+	testkit.Must(tb, err)
+	return r
+}
+
 // naiveJSON writes records value by value, following the contract literally.
 func naiveJSON(tab *table, ranges []index.Range) string {
 	return `{"data":[` + strings.Join(naiveRecords(tab, ranges), ",") + `]}`
@@ -194,8 +202,7 @@ func TestConcurrentUse(t *testing.T) {
 		rounds = 3
 	}
 	for range rounds {
-		render, err := New(tab.seg, tab.fields, encode.Options{})
-		testkit.Must(t, err)
+		render := newRenderer(t, tab.seg, tab.fields, encode.Options{})
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -229,21 +236,6 @@ func TestConcurrentUse(t *testing.T) {
 		if render.Forget(); render.Bytes() != 0 {
 			t.Errorf("%d bytes are left", render.Bytes())
 		}
-	}
-}
-
-// TestNoRows checks the bodies without rows.
-func TestNoRows(t *testing.T) {
-	t.Parallel()
-	tab := randomTable(t, rand.New(rand.NewPCG(1, 2)), 10)
-	column := tab.fields[0].Column
-	render, err := New(tab.seg, []Field{{"x", column}, {"y", column}}, encode.Options{})
-	testkit.Must(t, err)
-	if got := string(render.JSON().Append(nil, nil)); got != `{"data":[]}` {
-		t.Errorf("JSON %s", got)
-	}
-	if got := string(render.CSV().Append(nil, nil)); got != "x,y\r\n" {
-		t.Errorf("CSV %q", got)
 	}
 }
 

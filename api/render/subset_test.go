@@ -10,15 +10,13 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
-	"hdqs/internal/testkit"
 )
 
 // TestSubsetBytes checks that different subsets take a bounded memory, and that they give it up.
 func TestSubsetBytes(t *testing.T) {
 	t.Parallel()
 	seg, fields := benchTable(t, "events", 200_000)
-	r, err := New(seg, fields, encode.Options{})
-	testkit.Must(t, err)
+	r := newRenderer(t, seg, fields, encode.Options{})
 	ranges := []index.Range{{From: 0, To: 20_000}}
 	all := r.JSON().Append(nil, ranges)
 	before, seen := r.Bytes(), map[string]bool{}

@@ -26,14 +26,13 @@ func TestAgainstTwins(t *testing.T) {
 	places := 0
 	for range tables {
 		tab := randomTable(t, r, r.IntN(1+r.IntN(3000)))
-		render, err := New(tab.seg, tab.fields, encode.Options{})
-		testkit.Must(t, err)
+		render := newRenderer(t, tab.seg, tab.fields, encode.Options{})
 		lat, lon := tab.twoNumbers(t, r)
 		if lon != "" {
 			places++
-			if render, err = render.WithPoints(tab.fields, lat, lon); err != nil {
-				t.Fatal(err)
-			}
+			var err error
+			render, err = render.WithPoints(tab.fields, lat, lon)
+			testkit.Must(t, err)
 		}
 		for range 4 {
 			ranges := randomRanges(r, tab.rows)
@@ -163,8 +162,7 @@ func TestManyValues(t *testing.T) {
 	tab := newTable(t, &snapshot.TableData{
 		Name: "wide", Rows: n, Columns: []snapshot.ColumnData{texts, times, decimals},
 	})
-	render, err := New(tab.seg, tab.fields, encode.Options{})
-	testkit.Must(t, err)
+	render := newRenderer(t, tab.seg, tab.fields, encode.Options{})
 	ranges := []index.Range{{From: 0, To: 3000}, {From: uint32(n) - 5, To: uint32(n)}}
 	checkForm(t, render.JSON(), ranges, naiveJSON(tab, ranges))
 	checkForm(t, render.CSV(), ranges, naiveCSV(tab, ranges))
