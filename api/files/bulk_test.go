@@ -260,27 +260,14 @@ func TestBulkOfOtherSnapshots(t *testing.T) {
 	}
 }
 
-// TestBulkPathsAreKeys checks that no path leads out of the manifest.
-func TestBulkPathsAreKeys(t *testing.T) {
+// TestBulkShapes checks the cases of testdata/bulk.txt in both layouts, and that there are no files
+// without the option.
+func TestBulkShapes(t *testing.T) {
 	t.Parallel()
 	s, b := apitest.BulkServer(t, state.Options{})
 	testkit.WriteFile(t, filepath.Join(b.Dir, "secret"), []byte("secret"))
-	address := apitest.Listen(t, s)
-	for target, want := range map[string]int{
-		"/bulk/": 307, "/bulk": 302, "/bulk/" + apitest.SampleID: 302, "/bulk/" + apitest.SampleID + "/": 302,
-		sampleBulk + "../../../secret": 404, sampleBulk + "%2e%2e/%2e%2e/%2e%2e/secret": 404,
-		"/bulk/../secret": 404, sampleBulk + "/" + apitest.BulkText: 404, sampleBulk + apitest.BulkText + "/": 404,
-		sampleBulk + "price": 404, "/bulk//" + apitest.SampleID: 302, "/bulk/%00": 404, "/bulk/latest": 302,
-		"/bulk/latest//evil.example/": 302, sampleBulk + "manifest.sig": 404,
-		sampleBulk + "location_code%3DAFG": 404, sampleBulk + "price/location_code%3DAFG/part-0.parquet": 200,
-	} {
-		got := apitest.Ask(t, address, "GET", target, nil)
-		if got.Status != want || bytes.Contains(got.Body, []byte("secret")) {
-			t.Errorf("%s: %d, want %d", target, got.Status, want)
-		}
-		if location := apitest.Header(got, "Location"); strings.HasPrefix(location, "//") {
-			t.Errorf("%s leads to another host: %s", target, location)
-		}
+	for _, prefix := range []string{"", "/hapi"} {
+		apitest.Shapes(t, s, prefix, "testdata/bulk.txt", func(string, api.Answer) {})
 	}
 	off := apitest.Sample(t, state.Options{}, 3)
 	if got := off.Answer("GET", "/bulk/latest/manifest.json", nil); got.Status != 404 {
@@ -307,34 +294,6 @@ func TestBulkIdentifier(t *testing.T) {
 	open, _ := apitest.BulkServer(t, state.Options{})
 	if got := open.Answer("GET", sampleBulk+apitest.BulkText, nil); got.Status != 200 {
 		t.Errorf("%d, want 200: bulk files need no identifier", got.Status)
-	}
-}
-
-// TestBulkHasNoFilters checks that a filter is an error: ignored, it would give wrong rows to a
-// program that reads no header fields.
-func TestBulkHasNoFilters(t *testing.T) {
-	t.Parallel()
-	s, _ := apitest.BulkServer(t, state.Options{})
-	for _, prefix := range []string{"", "/hapi"} {
-		for _, path := range []string{
-			"index.json", "latest/" + apitest.BulkText, apitest.SampleID + "/" + apitest.BulkText, apitest.SampleID,
-		} {
-			for query, name := range map[string]string{
-				"location_code=AFG": "location_code", "Limit=5&app_identifier=" + apitest.Identifier: "Limit",
-				"location%5Fcode": "location_code", "a=1&=2": "(empty)", apitest.Identifier: "(withheld)",
-			} {
-				got := s.Answer("GET", prefix+"/bulk/"+path+"?"+query, nil)
-				if body := string(got.Body); got.Status != 422 || !strings.Contains(body, `["query","`+name+`"]`) ||
-					!strings.Contains(body, "LIST/export") || strings.Contains(body, apitest.Identifier) {
-					t.Errorf("%s?%s: %d %s, want 422 that names %s", path, query, got.Status, body, name)
-				}
-			}
-			for _, query := range []string{"", "&", "app_identifier=" + apitest.Identifier, "app%5Fidentifier=x"} {
-				if got := s.Answer("GET", prefix+"/bulk/"+path+"?"+query, nil); got.Status >= 400 {
-					t.Errorf("%s?%s: %d %s", path, query, got.Status, got.Body)
-				}
-			}
-		}
 	}
 }
 
