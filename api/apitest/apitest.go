@@ -141,9 +141,10 @@ func Plan(path string) *contract.Plan {
 
 // CPUTime returns the processor time of this process in nanoseconds. Other programs change it much
 // less than the time that passes.
-func CPUTime(b *testing.B) int64 {
+func CPUTime(tb testing.TB) int64 {
+	tb.Helper()
 	var used syscall.Rusage
-	testkit.Must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	testkit.Must(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return used.Utime.Nano() + used.Stime.Nano()
 }
 

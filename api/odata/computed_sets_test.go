@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -112,9 +111,9 @@ func TestODataComputedCost(t *testing.T) {
 	} {
 		least := time.Hour
 		for range 5 {
-			before := usedCPU(t)
+			before := apitest.CPUTime(t)
 			a, page := askOData(t, s, monthlyEvents, "$filter", filter, "$top", "1")
-			least = min(least, usedCPU(t)-before)
+			least = min(least, time.Duration(apitest.CPUTime(t)-before))
 			if a.Status != 200 || len(page.Value) != 0 {
 				t.Fatalf("%s: %d %.300s", name, a.Status, a.Body)
 			}
@@ -151,14 +150,6 @@ func TestODataComputedBound(t *testing.T) {
 			t.Errorf("900 values: %d without %q: %.300s", a.Status, want, a.Body)
 		}
 	}
-}
-
-// usedCPU is the CPU time that the process has used.
-func usedCPU(tb testing.TB) time.Duration {
-	tb.Helper()
-	var used syscall.Rusage
-	testkit.Must(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // TestODataKeys asks for each record by its key and by its id: with blanks, quotes, signs of

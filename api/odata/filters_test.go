@@ -6,16 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
-	"hdqs/api/apitest"
 	"hdqs/api/contract"
-	"hdqs/index"
 )
 
 // odataTest is a random condition on a field: as text, and as what it means.
@@ -178,53 +174,4 @@ func (r *odataTests) within() odataTest {
 		tests := []func(string, string) bool{strings.Contains, strings.HasPrefix, strings.HasSuffix}
 		return odataTruth(tests[at](s, part))
 	}}
-}
-
-// TestODataParameters compares filters with the parameters of lists that mean the same.
-func TestODataParameters(t *testing.T) {
-	t.Parallel()
-	s := odataServer(t, 300)
-	compared := 0
-	endpoints := contract.EndpointsIn(contract.HAPINames)
-	for i := range endpoints {
-		e := &endpoints[i]
-		for _, p := range e.Filters() {
-			at := slices.IndexFunc(e.Fields, func(f contract.Field) bool {
-				return slices.Equal(p.Columns, []string{f.Column()})
-			})
-			if at < 0 || p.Type == contract.Day || p.Grouped {
-				continue
-			}
-			ops := map[index.Op]string{index.Equal: "eq", index.AtLeast: "ge", index.Below: "lt"}
-			op, v := ops[p.Op], "5"
-			switch {
-			case op == "":
-				continue
-			case p.Type == contract.String:
-				v = "AFG"
-			case p.Type == contract.Choice:
-				v = p.Enum.Values[0]
-			case p.Type == contract.Boolean:
-				v = "true"
-			case p.Type == contract.DateTime:
-				v = "2024-01-02T00:00:00Z"
-			}
-			literal := v
-			if f := e.Fields[at]; f.Type == contract.String || f.Type == contract.Choice {
-				literal = "'" + v + "'"
-			}
-			target := contract.HAPIPrefix + e.Path + "?app_identifier=" + apitest.Identifier
-			target += "&" + p.Name + "=" + url.QueryEscape(v)
-			want := apitest.Header(s.Answer("GET", target, nil), contract.HeaderTotal)
-			filter := e.Fields[at].Name + " " + op + " " + literal
-			a, page := askOData(t, s, e.SetName(), "$filter", filter, "$count", "true", "$top", "0")
-			if a.Status != 200 || strconv.Itoa(*page.Count) != want {
-				t.Errorf("%s: %s: %d %s, want %s records", e.SetName(), filter, a.Status, a.Body, want)
-			}
-			compared++
-		}
-	}
-	if compared < 60 {
-		t.Errorf("only %d parameters were compared", compared)
-	}
 }
