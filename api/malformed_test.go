@@ -160,7 +160,7 @@ func TestMalformedAdminRequest(t *testing.T) {
 			"GET /healthz HTTP/1.1\r\n"+field+"\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		if status, err := conn.ReadWhole(); status != 400 || err != nil {
+		if status, err := testkit.ReadWhole(conn.Reader); status != 400 || err != nil {
 			t.Errorf("%q: %d %v", field, status, err)
 		}
 	}

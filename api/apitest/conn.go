@@ -34,21 +34,6 @@ func (l smallBuffers) Accept() (net.Conn, error) {
 	return c, c.(*net.TCPConn).SetWriteBuffer(l.bytes)
 }
 
-// ReadWhole reads an answer and checks that the connection ends after it.
-func (c Conn) ReadWhole() (status int, err error) {
-	response, err := http.ReadResponse(c.Reader, nil)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		return 0, err
-	}
-	if rest, err := io.ReadAll(c.Reader); err != nil || len(rest) > 0 {
-		return 0, fmt.Errorf("after the answer: %.40q, %w", rest, err)
-	}
-	return response.StatusCode, nil
-}
-
 // Conn is a client connection with a reader.
 type Conn struct {
 	net.Conn

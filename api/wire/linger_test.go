@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -74,28 +72,13 @@ func dial(t *testing.T, address string) client {
 	return client{conn, bufio.NewReader(conn)}
 }
 
-// readWhole reads an answer and checks that the connection ends after it.
-func (c client) readWhole() (status int, err error) {
-	response, err := http.ReadResponse(c.reader, nil)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		return 0, err
-	}
-	if rest, err := io.ReadAll(c.reader); err != nil || len(rest) > 0 {
-		return 0, fmt.Errorf("after the answer: %.40q, %w", rest, err)
-	}
-	return response.StatusCode, nil
-}
-
 // get sends a valid request that asks to close the connection, and returns the status.
 func get(t *testing.T, address string) int {
 	t.Helper()
 	c := dial(t, address)
 	_, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
 	testkit.Must(t, err)
-	status, err := c.readWhole()
+	status, err := testkit.ReadWhole(c.reader)
 	testkit.Must(t, err)
 	return status
 }
@@ -111,7 +94,7 @@ func lingeringClient(t *testing.T, address string) client {
 	c := dial(t, address)
 	_, err := io.WriteString(c, badRequest)
 	testkit.Must(t, err)
-	if status, err := c.readWhole(); status != 400 || err != nil {
+	if status, err := testkit.ReadWhole(c.reader); status != 400 || err != nil {
 		t.Fatalf("%d %v", status, err)
 	}
 	return c
@@ -203,7 +186,7 @@ func TestEndWaitsForLingering(t *testing.T) {
 	if _, err := io.WriteString(c, strings.Repeat("x", 1<<20)); err != nil {
 		t.Error(err)
 	}
-	if status, err := c.readWhole(); status != 400 || err != nil {
+	if status, err := testkit.ReadWhole(c.reader); status != 400 || err != nil {
 		t.Errorf("%d %v", status, err)
 	}
 	select {

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
-
-	"hdqs/internal/testkit"
 )
 
 // Reference implementations of the checks, which scan hosts and header fields byte by byte.
@@ -131,22 +129,5 @@ func TestConditions(t *testing.T) {
 	}
 	if found < 1000 {
 		t.Errorf("only %d requests with conditions", found)
-	}
-}
-
-// BenchmarkMalformed measures Inspect on one request, with the header of a
-// browser's request as a caching proxy forwards it.
-func BenchmarkMalformed(b *testing.B) {
-	const request = "GET /docs HTTP/1.1\r\nHost: data.example.org\r\n" +
-		"User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\n" +
-		"Accept-Language: en-US,en;q=0.5\r\nReferer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\n" +
-		"X-Forwarded-Proto: https\r\n\r\n"
-	var r fasthttp.Request
-	testkit.Must(b, r.Read(bufio.NewReader(strings.NewReader(request))))
-	b.ReportAllocs()
-	for b.Loop() {
-		if malformed, _ := Inspect(&r.Header); malformed {
-			b.Fatal("refused")
-		}
 	}
 }

@@ -1,9 +1,28 @@
 package testkit
 
 import (
+	"bufio"
+	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"sync/atomic"
 )
+
+// ReadWhole reads an answer and checks that the connection ends after it.
+func ReadWhole(r *bufio.Reader) (status int, err error) {
+	response, err := http.ReadResponse(r, nil)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return 0, err
+	}
+	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
+		return 0, fmt.Errorf("after the answer: %.40q, %w", rest, err)
+	}
+	return response.StatusCode, nil
+}
 
 // CountReads wraps a listener and adds the bytes that are read from its TCP connections to read.
 func CountReads(l net.Listener, read *atomic.Int64) net.Listener { return countedListener{l, read} }
