@@ -3,11 +3,9 @@
 package list_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,80 +29,6 @@ func linksOf(a api.Answer) map[string]string {
 		links[m[2]] = m[1]
 	}
 	return links
-}
-
-// pager follows next links over HTTP and collects ids.
-type pager struct {
-	address, target string
-	ids             []int
-	snapshots       map[string]bool
-}
-
-// step requests the next page and reports whether there is another one.
-func (p *pager) step(t *testing.T) (more bool) {
-	t.Helper()
-	got := apitest.Ask(t, p.address, "GET", p.target,
-		apitest.Fields("X-CATALOG-API-APP-IDENTIFIER", apitest.Identifier, "Accept-Encoding", "gzip"))
-	body, err := apitest.Decode(apitest.Header(got, "Content-Encoding"), got.Body)
-	testkit.Must(t, err)
-	var answer struct{ Data []struct{ ID int } }
-	if err := json.Unmarshal(body, &answer); got.Status != 200 || err != nil {
-		t.Fatalf("%s: %d %v %.200s", p.target, got.Status, err, body)
-	}
-	for _, row := range answer.Data {
-		p.ids = append(p.ids, row.ID)
-	}
-	if p.snapshots == nil {
-		p.snapshots = map[string]bool{}
-	}
-	p.snapshots[apitest.Header(got, contract.HeaderSnapshot)] = true
-	next, ok := linksOf(got)["next"]
-	if !ok {
-		return false
-	}
-	base, err := url.Parse(p.target)
-	testkit.Must(t, err)
-	reference, err := base.Parse(next)
-	testkit.Must(t, err)
-	p.target = reference.String()
-	return true
-}
-
-// TestPinnedPaging pages through 100,000 rows by links while another snapshot is published. With a
-// pinned snapshot no row is lost or repeated. Without one, the header shows that the rows are from
-// two snapshots.
-func TestPinnedPaging(t *testing.T) {
-	t.Parallel()
-	const rows = 100_000
-	first := apitest.StoreSnapshot(t, "first", apitest.SampleTime, []*apitest.Table{apitest.Locations(rows, nil)})
-	second := apitest.StoreSnapshot(t, "second", apitest.SampleTime,
-		[]*apitest.Table{apitest.Locations(rows, func(id int) bool { return id%10 == 0 })})
-	s := apitest.Empty(t, state.Options{SkipWarmUp: true})
-	apitest.Swap(t, s, state.Release{Snapshot: first, PublishedAt: apitest.PublishedTime})
-	address := apitest.Listen(t, s)
-	pinned := &pager{address: address, target: "/api/v2/metadata/location?limit=7000&snapshot=first"}
-	loose := &pager{address: address, target: "/api/v2/metadata/location?limit=7000"}
-	for page := 0; ; page++ {
-		if page == 5 {
-			apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime.AddDate(0, 0, 1)})
-		}
-		more := pinned.step(t)
-		loose.step(t)
-		if !more {
-			break
-		}
-	}
-	if len(pinned.ids) != rows || len(pinned.snapshots) != 1 {
-		t.Errorf("%d rows from the snapshots %v", len(pinned.ids), pinned.snapshots)
-	}
-	for i, id := range pinned.ids {
-		if id != i {
-			t.Fatalf("row %d has id %d", i, id)
-		}
-	}
-	if len(loose.snapshots) != 2 {
-		t.Errorf("without a pin: rows from the snapshots %v", loose.snapshots)
-	}
 }
 
 // dropUnknownLength removes what says how long the body is from the answers to GET and HEAD, if

@@ -42,13 +42,10 @@ func BenchmarkRequest(b *testing.B) {
 				sent += "If-None-Match: " + apitest.Header(first, "ETag") + "\r\n"
 			}
 			testkit.Must(b, ctx.Request.Read(bufio.NewReader(strings.NewReader(sent+"\r\n"))))
-			b.ReportAllocs()
-			before := apitest.CPUTime(b)
-			for b.Loop() {
+			testkit.MeasureCPU(b, func() {
 				ctx.Response.Reset()
 				s.Lists.Public.Handler(&ctx)
-			}
-			b.ReportMetric(float64(apitest.CPUTime(b)-before)/float64(b.N), "cpu-ns/op")
+			})
 			if status := ctx.Response.StatusCode(); status != c.status {
 				b.Fatal(status)
 			}

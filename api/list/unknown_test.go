@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"math/rand/v2"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -18,11 +17,8 @@ import (
 	"hdqs/api/state"
 )
 
-// These replace names that must not be repeated in an answer.
-const (
-	shownEmpty    = "(empty)"
-	shownWithheld = "(withheld)"
-)
+// shownWithheld replaces names that must not be repeated in an answer.
+const shownWithheld = "(withheld)"
 
 // decodings returns every text that a base64 decoder can make of a text: with either alphabet, from
 // every offset, and with other characters skipped or taken as the end.
@@ -51,44 +47,6 @@ func decodings(text string) []string {
 		}
 	}
 	return all
-}
-
-// FuzzUnknownNames checks that no part of a name that an answer repeats is a valid identifier.
-func FuzzUnknownNames(f *testing.F) {
-	for _, seed := range []string{
-		apitest.Identifier, "id-" + apitest.Identifier, "location_cod", "a-b_c.d",
-		"x%3D" + apitest.Identifier, "YWFhYTphQGEuYg", "aaYWFhYTphQGEuYg", "code[]", "code%5B0%5D", "filter[code]",
-		"code[" + apitest.Identifier + "]", "amp;code",
-	} {
-		f.Add(seed)
-	}
-	form := regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]{0,39}|[a-z0-9_\[\]]{1,40})$`)
-	plan := contract.NewPlan(&contract.Endpoints[0], contract.Rows)
-	f.Fuzz(func(t *testing.T, name string) {
-		var r contract.Request
-		r.Scanned.Scan(plan, []byte(name))
-		names := r.Scanned.UnknownNames()
-		if len(names) != 1 {
-			if len(names) > 0 && !strings.ContainsAny(name, "&=") {
-				t.Fatalf("%q is reported as the names %q", name, names)
-			}
-			return // several names, or a known parameter
-		}
-		shown := names[0]
-		if shown == shownEmpty || shown == shownWithheld {
-			return
-		}
-		if !form.MatchString(shown) {
-			t.Errorf("%q is reported as %q", name, shown)
-		}
-		for i := range shown {
-			for j := i + 1; j <= len(shown); j++ {
-				if contract.CheckIdentifier([]byte(shown[i:j]), "") == nil {
-					t.Fatalf("%q contains the identifier %q", shown, shown[i:j])
-				}
-			}
-		}
-	})
 }
 
 // askUnknown requests a list with one more parameter. It returns the reported names, and the whole
