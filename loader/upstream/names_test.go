@@ -56,22 +56,13 @@ func load(t *testing.T, s *Summary, st *store.Store, n int) *loader.Report {
 
 var somewhere = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
 
-func eventsIn(r *loader.Report) int {
-	for _, t := range r.Tables {
-		if t.Table == "conflict_event" {
-			return t.Rows
-		}
-	}
-	return -1
-}
-
 // TestSameFileNames: files whose names are the same, or become the same, are all read.
 func TestSameFileNames(t *testing.T) {
 	t.Parallel()
 	_, o := site(t)
 	st, err := store.Open(t.TempDir())
 	testkit.Must(t, err)
-	want := eventsIn(load(t, mustSync(t, o), st, 0))
+	want := tableIn(load(t, mustSync(t, o), st, 0), "conflict-events").Rows
 	for _, names := range [][]string{
 		{"data.csv", "data.csv"},
 		{"events%20a.csv", "events+a.csv"},
@@ -86,7 +77,7 @@ func TestSameFileNames(t *testing.T) {
 		testkit.Must(t, err)
 		s := mustSync(t, o)
 		r := load(t, s, st, 0)
-		if got := eventsIn(r); got != want || r.Partial || s.Linked < len(s.Files) {
+		if got := tableIn(r, "conflict-events").Rows; got != want || r.Partial || s.Linked < len(s.Files) {
 			t.Errorf("%.40q: %d rows, want %d; partial %t, %d of %d files linked, %q",
 				names, got, want, r.Partial, s.Linked, len(s.Files), r.Losses())
 		}
@@ -109,7 +100,7 @@ func TestSecondOfOneName(t *testing.T) {
 		}
 	}
 	s := mustSync(t, o)
-	first := eventsIn(load(t, s, st, 0))
+	first := tableIn(load(t, s, st, 0), "conflict-events").Rows
 	stateOf(t, s, "conflict-events/data.csv")
 	server.Lock()
 	server.Edit = both
@@ -120,8 +111,8 @@ func TestSecondOfOneName(t *testing.T) {
 		t.Errorf("%d downloads, want that of the second file", n)
 	}
 	r := load(t, s, st, 1)
-	if r.Partial || eventsIn(r) <= first {
-		t.Errorf("%d rows after %d, partial %t, %q", eventsIn(r), first, r.Partial, r.Losses())
+	if r.Partial || tableIn(r, "conflict-events").Rows <= first {
+		t.Errorf("%d rows after %d, partial %t, %q", tableIn(r, "conflict-events").Rows, first, r.Partial, r.Losses())
 	}
 	server.Lock()
 	server.Edit = callFiles("data.csv", "other.csv") // the names differ again
