@@ -50,16 +50,7 @@ func TestClientsReadByURL(t *testing.T) {
 				url := s.base + with(list.path+"&output_format="+reader.format)
 				fmt.Fprintf(&plan, "%s\t%s\n", url, list.field)
 			}
-			read := fetchProgram(reader.program[0], reader.program[1:]...)(t, plan.String())
-			got := strings.Split(strings.TrimSpace(read), "\n")
-			if len(got) != len(lists) {
-				t.Fatalf("%d lists read, want %d:\n%s", len(got), len(lists), read)
-			}
-			for i, list := range lists {
-				if !sameSummary(got[i], wants[i]) {
-					t.Errorf("%s: read %.300s\nwant %s and the columns", list.path, got[i], wants[i])
-				}
-			}
+			checkSummaries(t, fetchProgram(reader.program[0], reader.program[1:]...)(t, plan.String()), wants)
 		})
 	}
 }
@@ -82,6 +73,20 @@ func summary(t *testing.T, body []byte, field string) string {
 		t.Fatalf("%d rows, the sum of %s is %v", len(rows), field, sum)
 	}
 	return fmt.Sprintf("%d\t%.6f\t%d", len(rows), sum, nulls)
+}
+
+// checkSummaries compares what a program has printed with the summaries of lists.
+func checkSummaries(t *testing.T, read string, wants []string) {
+	t.Helper()
+	got := strings.Split(strings.TrimSpace(read), "\n")
+	if len(got) != len(wants) {
+		t.Fatalf("%d lists read, want %d:\n%s", len(got), len(wants), read)
+	}
+	for i, want := range wants {
+		if !sameSummary(got[i], want) {
+			t.Errorf("list %d: read %.300s\nwant %s and the columns", i, got[i], want)
+		}
+	}
 }
 
 // sameSummary compares summaries. Sums may differ in the last digits, since programs add in another

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
+	"hdqs/internal/browser"
 	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 )
@@ -143,42 +141,19 @@ func fetchCurl(t *testing.T, plan string) string {
 	return out.String()
 }
 
-// openChromium opens a page of testdata, which reads /plan and posts what it got to /done.
+// openChromium opens a page of testdata, which reads /plan and posts what it got.
 func openChromium(t *testing.T, page, plan string) string {
+	t.Helper()
 	text := testkit.ReadFile(t, filepath.Join("testdata", "clients", page))
-	done := make(chan string, 1)
-	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return browser.Posted(t, "/", func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = w.Write(text)
 		case "/plan":
 			_, _ = io.WriteString(w, plan)
-		case "/done":
-			said, _ := io.ReadAll(r.Body)
-			done <- string(said)
 		default:
 			http.NotFound(w, r)
 		}
-	}))
-	defer pages.Close()
-	cmd := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-		"--user-data-dir="+t.TempDir(),
-		"--no-proxy-server", pages.URL)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var messages testkit.Log
-	cmd.Stderr = &messages
-	testkit.Must(t, cmd.Start())
-	defer func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it has children
-		_ = cmd.Wait()
-	}()
-	select {
-	case said := <-done:
-		return said
-	case <-time.After(testkit.Patience):
-		t.Fatalf("the page has not ended after %s\n%s", testkit.Patience, messages.String())
-	}
-	return ""
+	})
 }

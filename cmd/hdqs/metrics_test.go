@@ -14,16 +14,6 @@ var (
 	alertName  = regexp.MustCompile(`\bHdqs[A-Za-z]+\b`)
 )
 
-// scrape returns the metrics of a server.
-func (s *server) scrape(t *testing.T) string {
-	t.Helper()
-	a := ask(t, "GET", s.admin+"/metrics")
-	if a.status != 200 {
-		t.Fatalf("/metrics: %d %s", a.status, a.body)
-	}
-	return string(a.body)
-}
-
 // TestMetricsAreDocumented compares the metrics that documents and alert rules name with the table
 // of docs/metrics.md, which TestReference holds to the program, and the alerts of the two.
 func TestMetricsAreDocumented(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api/contract"
 	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 )
@@ -44,7 +45,7 @@ func testRefusals(t *testing.T, store string) {
 		}
 		return seen[path]
 	}
-	for _, e := range endpoints(t) {
+	for _, e := range contract.Endpoints {
 		path := "/browse" + e.Path[strings.LastIndexByte(e.Path, '/'):]
 		first := read(path)
 		for _, query := range queriesOf(first) {

@@ -6,14 +6,12 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"hdqs/api/contract"
 	"hdqs/internal/testkit"
 )
 
@@ -206,33 +204,4 @@ func (s *server) mustAnswer(t *testing.T) {
 func (s *server) snapshotID(t *testing.T) string {
 	t.Helper()
 	return decode[struct{ Snapshot string }](t, ask(t, "GET", s.admin+"/readyz").body).Snapshot
-}
-
-// endpoint is what these tests need of an endpoint of the contract.
-type endpoint struct {
-	Path   string `json:"path"`
-	Fields []struct {
-		Name string `json:"name"`
-	} `json:"fields"`
-}
-
-// endpoints reads the list endpoints from the contract.
-func endpoints(t *testing.T) []endpoint {
-	t.Helper()
-	listed := decode[struct {
-		Endpoints []endpoint `json:"endpoints"`
-	}](t, testkit.ReadFile(t, filepath.Join("..", "..", "testdata", "contract.json")))
-	if len(listed.Endpoints) != len(contract.Endpoints) {
-		t.Fatalf("%d endpoints in testdata/contract.json, want %d", len(listed.Endpoints), len(contract.Endpoints))
-	}
-	return listed.Endpoints
-}
-
-// names returns the fields of a record, in order.
-func (e *endpoint) names() []string {
-	var names []string
-	for _, f := range e.Fields {
-		names = append(names, f.Name)
-	}
-	return names
 }
