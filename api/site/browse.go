@@ -120,7 +120,8 @@ func (of *view) pageOf(
 	q.Source, q.Boundaries = ask, of.pages.Site.State.Options.Boundaries
 	q.License = func(dataset string) (title, address string) {
 		d, _ := v.Bound.Snap.Manifest.Dataset(dataset)
-		return d.License, contract.WebLink(d.LicenseURL)
+		title, address = state.LicenseOf(v.Bound.Snap.Manifest, &d)
+		return q.Language.T(title), address
 	}
 	source := v.Bound.SourceOf(e.Contract())
 	q.Freshness = browse.Freshness{

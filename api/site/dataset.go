@@ -92,7 +92,8 @@ func (d *LinkedDataset) addSources(m *store.Manifest, ids []string) {
 		if !ok {
 			continue
 		}
-		license := cmp.Or(contract.WebLink(source.LicenseURL), source.License)
+		title, address := state.LicenseOf(m, &source)
+		license := cmp.Or(address, title)
 		if license != "" && !slices.Contains(d.License, license) && len(d.License) < mostLinked {
 			d.License = append(d.License, license)
 		}

@@ -155,11 +155,22 @@ func PageDatasetOf(m *store.Manifest, id string) PageDataset {
 	if !ok {
 		d.ID = id
 	}
+	license, address := LicenseOf(m, &d)
 	return PageDataset{
 		Title: TitleOf(&d), Link: DatasetLink(m, &d), Provider: d.Publisher,
-		License: cmp.Or(d.License, "licence not stated"), LicenseURL: contract.WebLink(d.LicenseURL),
+		License: cmp.Or(license, "licence not stated"), LicenseURL: address,
 		Terms: d.Terms, Caveats: d.Caveats, Updated: dayOnPage(d.Updated),
 	}
+}
+
+// LicenseOf is the licence of a dataset and the address of its text, empty where they are not
+// known. What catalogs call "Other" are terms that the page of the dataset has.
+func LicenseOf(m *store.Manifest, d *store.Dataset) (title, address string) {
+	title, address = d.License, contract.WebLink(d.LicenseURL)
+	if strings.EqualFold(title, "Other") || title == "hdx-other" {
+		return "the provider's own terms", cmp.Or(address, DatasetLink(m, d))
+	}
+	return title, address
 }
 
 // dayOnPage is the day of a time in UTC, empty for the zero time.

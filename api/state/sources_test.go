@@ -3,6 +3,8 @@ package state
 import (
 	"testing"
 	"time"
+
+	"hdqs/snapshot/store"
 )
 
 // TestPeriodText checks the text of the period of rows, also where rows have no start or no end.
@@ -26,6 +28,26 @@ func TestPeriodText(t *testing.T) {
 	} {
 		if got := c.period.Interval(); got != c.want {
 			t.Errorf("%v is %q, want %q", c.period, got, c.want)
+		}
+	}
+}
+
+// TestLicenseOf: a licence that its catalog calls "Other" says what it is, and leads to the page of
+// the dataset, unless it has an address of its own.
+func TestLicenseOf(t *testing.T) {
+	t.Parallel()
+	m := &store.Manifest{CatalogURL: "https://data.example"}
+	const own, page = "the provider's own terms", "https://data.example/dataset/d"
+	for _, c := range [][4]string{
+		{"Other", "", own, page},
+		{"hdx-other", "https://terms.example", own, "https://terms.example"},
+		{"CC BY", "https://cc.example", "CC BY", "https://cc.example"},
+		{"CC0", "", "CC0", ""},
+		{"", "", "", ""},
+	} {
+		title, address := LicenseOf(m, &store.Dataset{ID: "d", License: c[0], LicenseURL: c[1]})
+		if title != c[2] || address != c[3] {
+			t.Errorf("%q, %q: %q, %q, want %q, %q", c[0], c[1], title, address, c[2], c[3])
 		}
 	}
 }
