@@ -58,6 +58,7 @@ type searchPage struct {
 	Previous, Next string
 	Missing        bool   // there is no page at the path
 	Near           string // the nearest path
+	Newest         string // the page of the newest figures, where those of a snapshot are gone
 	Groups         []pageGroup
 }
 
