@@ -266,6 +266,9 @@ func describe(l *lang.Language, m measure, what string) string {
 func capital(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
+	if text == "" {
+		return ""
+	}
 }
 
 // sortByFigure puts the greatest figures first, and groups without a figure last.

@@ -268,7 +268,7 @@ func inContract(measures []string) (all []string) {
 // word is all capitals.
 func uncapital(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
-	if next, _ := utf8.DecodeRuneInString(text[size:]); unicode.IsUpper(next) {
+	if next, _ := utf8.DecodeRuneInString(text[size:]); text == "" || unicode.IsUpper(next) {
 		return text
 	}
 	return string(unicode.ToLower(first)) + text[size:]

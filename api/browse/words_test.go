@@ -82,3 +82,15 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// TestCapital: only the first letter changes, and a text without any stays empty.
+func TestCapital(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"": {"", ""}, "été": {"Été", "été"}, "Water": {"Water", "water"}, "IDPs": {"IDPs", "IDPs"}, "x": {"X", "x"},
+	} {
+		if got := [2]string{capital(text), uncapital(text)}; got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
