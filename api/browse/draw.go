@@ -18,6 +18,7 @@ import (
 // group is a figure of a group.
 type group struct {
 	value, name string // name is the value as people read it
+	place, year string // what the name is made of, where it has a year
 	isOurs      bool   // the name is in our words, so that a line begins with a capital letter
 	code        string // the value, where the name says it in words
 	second      string // value of the second field over time
@@ -174,7 +175,8 @@ func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !g.known })
 	bars := make([]chart.Bar, min(len(groups), maxBars))
 	for i, g := range groups[:len(bars)] {
-		bars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text, Apart: g.isApart}
+		name := cmp.Or(g.place, g.name)
+		bars[i] = chart.Bar{Name: name, Year: g.year, Value: g.number, Text: g.text, Apart: g.isApart}
 		if g.isOurs {
 			bars[i].Name = capital(g.name)
 		}
@@ -264,11 +266,11 @@ func describe(l *lang.Language, m measure, what string) string {
 
 // capital is a text that begins with a capital letter.
 func capital(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
 	if text == "" {
 		return ""
 	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // sortByFigure puts the greatest figures first, and groups without a figure last.

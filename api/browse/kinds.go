@@ -78,14 +78,14 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 		x.Chart.Legend = append(x.Chart.Legend, chart.Shade{Class: "m" + strconv.Itoa(n+1), Text: capital(text)})
 	}
 	for _, place := range places {
-		total, worse, name := 0.0, 0.0, ""
+		total, worse, named := 0.0, 0.0, new(group)
 		of := make([]*group, len(phases))
 		for n, phase := range phases {
 			if of[n] = at[[2]string{place, phase}]; of[n] == nil {
 				continue
 			}
 			total += of[n].number
-			if name = of[n].name; n >= crisis {
+			if named = of[n]; n >= crisis {
 				worse += of[n].number
 			}
 		}
@@ -93,8 +93,8 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 			continue
 		}
 		percent := func(v float64) string { return l.Number(strconv.FormatFloat(v/total*100, 'f', 1, 64)) }
-		bar := chart.Bar{Name: name, Value: 100, Text: l.T("%[1]s %% of %[2]s",
-			percent(worse), l.Rounded(strconv.FormatFloat(total, 'f', 0, 64)))}
+		bar := chart.Bar{Name: cmp.Or(named.place, named.name), Year: named.year, Value: 100}
+		bar.Text = l.T("%[1]s %% of %[2]s", percent(worse), l.Rounded(strconv.FormatFloat(total, 'f', 0, 64)))
 		for n := range phases {
 			v, text := 0.0, ""
 			if of[n] != nil {
@@ -103,9 +103,9 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 			}
 			bar.Parts, bar.Texts = append(bar.Parts, v), append(bar.Texts, text)
 		}
-		shares[name] = worse / total
+		shares[bar.Name] = worse / total
 		bars = append(bars, bar)
-		x.add(name, of...)
+		x.add(named.name, of...)
 	}
 	slices.SortStableFunc(bars, func(a, b chart.Bar) int { return cmp.Compare(shares[b.Name], shares[a.Name]) })
 	c.Description = describe(l, measure{label: x.sentence}, l.T("%[1]s groups", lang.Count(len(bars))))
@@ -244,7 +244,8 @@ func (at ends) nameYears(l *lang.Language, on string, groups []group) {
 	}
 	for i := range groups {
 		if end := min(at[groups[i].value], on); len(end) > len("2006") { // projects end later
-			groups[i].name = l.T("%[1]s, %[2]s", groups[i].name, end[:len("2006")])
+			groups[i].place, groups[i].year = groups[i].name, end[:len("2006")]
+			groups[i].name = l.T("%[1]s, %[2]s", groups[i].place, groups[i].year)
 		}
 	}
 }

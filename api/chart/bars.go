@@ -5,6 +5,7 @@ import "unicode/utf8"
 // Bar is a bar with its name and figure.
 type Bar struct {
 	Name  string
+	Year  string // behind the name, empty for none
 	Value float64
 	Text  string // the figure as pages write it
 	Apart bool   // it is no part of what the others are parts of
@@ -12,6 +13,9 @@ type Bar struct {
 	Parts []float64 // what the value is made of, each with the class of its position; nil for one part
 	Texts []string  // of the parts
 }
+
+// longestName is how many characters of a name a phone has room for.
+const longestName = 36
 
 // BarStep is the height of a bar with its name above it, and MiddleOver how far the line of what
 // bars are around goes over each on both sides.
@@ -47,9 +51,14 @@ func Bars(c *Chart, bars []Bar) *Drawing {
 			from, to = 100-to, 100-from
 			middle = min(1, middle) * (100 - middle)
 		}
+		name, short := bar.Name, cut(bar.Name, longestName)
+		if bar.Year != "" {
+			name = c.Language.T("%[1]s, %[2]s", name, bar.Year)
+			short = c.Language.T("%[1]s, %[2]s", cut(bar.Name, longestName-len(", 2006")), bar.Year)
+		}
 		d.add(Element{
 			Class: bar.class(origin), Middle: middle, Parts: bar.parts(c, x),
-			Kind: Row, Title: isolated(bar.Name) + ": " + bar.Text, Text: cut(bar.Name, 36), Figure: bar.Text,
+			Kind: Row, Title: isolated(name) + ": " + bar.Text, Text: short, Figure: bar.Text,
 			At: [4]float64{from, top + 16, max(0.2, to-from), top + 22}, RTL: c.Language.IsRTL(),
 		})
 	}

@@ -294,3 +294,20 @@ func TestLinesAlone(t *testing.T) {
 		t.Errorf("a chart of one figure: %v", counts)
 	}
 }
+
+// TestBarYear: a name that is too long loses its end, and not the year behind it.
+func TestBarYear(t *testing.T) {
+	t.Parallel()
+	drawn := Bars(&Chart{ID: "x"}, []Bar{
+		{Name: "Democratic Republic of the Congo", Year: "2018", Value: 1, Text: "1"},
+		{Name: "Chad", Year: "2019", Value: 2, Text: "2"},
+		{Name: strings.Repeat("n", 40), Value: 1, Text: "1"},
+	})
+	for i, want := range []string{
+		"Democratic Republic of the Co…, 2018", "Chad, 2019", strings.Repeat("n", 35) + "…",
+	} {
+		if got := drawn.Elements[i].Text; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -466,7 +466,7 @@ func (c *comparePage) draw(p place) {
 		row := &c.Rows[i]
 		bar := chart.Bar{Name: row.Name, Value: row.number, Text: row.Value}
 		if when == "" {
-			bar.Name = p.T("%[1]s, %[2]s", row.Name, row.year)
+			bar.Year = row.year
 		}
 		if c.PerHead {
 			bar.Value, bar.Text = row.head, row.Head
