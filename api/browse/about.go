@@ -122,8 +122,8 @@ func (a *about) addSources(q *Question, files []string) error {
 // addPlaces adds the countries that are chosen, or how many have records.
 func (a *about) addPlaces(q *Question, rows *contract.Question) error {
 	field := ""
-	for i := range q.Plan.Endpoint.Fields {
-		if name := q.Plan.Endpoint.Fields[i].Name; isCountry(name) && (field == "" || rows.Has(name)) {
+	for i := range q.Plan.Endpoint.Fields { // people are in the country of asylum, which is the last
+		if name := q.Plan.Endpoint.Fields[i].Name; isCountry(name) {
 			field = name
 		}
 	}

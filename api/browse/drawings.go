@@ -359,7 +359,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 		for k, figure := range row.figures {
 			second := v.q.Language.List(texts)
 			if len(d.Names) > 0 {
-				second = v.q.Language.T(d.Names[k])
+				second = capital(v.q.Language.T(d.Names[k]))
 			}
 			g := newGroup(v.q.Language, value, value, figure)
 			switch b.as {
@@ -434,6 +434,9 @@ func (v *viewer) seconds(d *contract.Drawing, b *by, sum *rightSum, row figureRo
 		}
 		texts = append(texts, name)
 	}
+			if b.as == overTime && texts == nil && isOurs(field, row.fields[i]) { // a line begins with it
+				name = capital(name)
+			}
 	return texts
 }
 

@@ -87,6 +87,7 @@ func askFacets(q *Question, s state) ([]facet, error) {
 		case text == "":
 			v.Label = capital(q.Language.T("none")) // a filter cannot ask for it
 		case contract.IsPlaceholder(text): // a filter also finds records of whole countries
+			v.Label = capital(q.Language.T("not known"))
 		default:
 			chosen, to, add := toggle(q.Plan, s, field, q.Plan.Param(field).Exactly(text))
 			if v.Chosen, v.Add = chosen, add; chosen {

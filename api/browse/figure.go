@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"slices"
 	"strconv"
 
 	"hdqs/api/contract"
@@ -41,7 +42,7 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	}
 	request, _ := m.requests()
 	x.Source = s.groups(q.Base+q.Root+e.Path+"/aggregate", by.fields, request)
-	x.Limit.Coverage = unitsText(l, t.answer.Notes.Coverage, by.as == overTime)
+	x.Limit.Coverage = unitsText(l, coverageOf(s.asked, t.answer), by.as == overTime)
 	x.Limit.Changing = t.answer.Notes.Provisional
 	if err := q.nameGroups(t.answer.Records, by.fields); err != nil {
 		return nil, err
@@ -110,6 +111,23 @@ func (x *figure) addOthers(q *Question, s state, by *by, request []string, total
 // unitsText says in words how many units have records, if not all have. Times of which some have
 // records of nearly all can be compared.
 func unitsText(l *lang.Language, units say.Coverage, overTime bool) string {
+// coverageOf is how many units have records. It is zero where the question names units: the others
+// are not asked for.
+func coverageOf(asked *contract.Question, answer *Answer) say.Coverage {
+	if namesUnits(asked) {
+		return say.Coverage{}
+	}
+	return answer.Notes.Coverage
+}
+
+// namesUnits reports whether a question is about some units or markets.
+func namesUnits(asked *contract.Question) bool {
+	units := []string{"admin1_code", "admin1_name", "admin2_code", "admin2_name", "market_code", "market_name"}
+	return slices.ContainsFunc(units, func(name string) bool {
+		return asked.Has(name) || asked.Has(name+contract.SeveralSuffix)
+	})
+}
+
 	if !units.IsPart() {
 		return ""
 	}

@@ -317,6 +317,9 @@ func (v *viewer) named(filters *contract.Question) (chosen []link) {
 	pairs := filters.Pairs()
 	for i := 0; i < len(pairs); i += 2 {
 		text := chipText(v.q.Language, v.q.known.named, v.q.Plan.Param(pairs[i]), pairs[i+1:i+2])
+		if pairs[i+1] == contract.Coarsest && namesUnits(v.s.asked) {
+			text = v.q.Language.T("Totals of the places")
+		}
 		chosen = append(chosen, link{Text: text})
 	}
 	return chosen

@@ -23,7 +23,16 @@ var newestDrawn = map[string]string{
 // draws the newest, unless the address says which or all.
 func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, m measure, b *by) {
 	l := c.Language
-	codes := secondsOf(groups, len(b.fields) < 2 || b.fields[1] != "line")
+	all := axis(groups, b.value)
+	most := maxLabels
+	if b.value == "month" && !s.values.Has(spanParam) && !s.values.Has("start_date") && !s.values.Has("end_date") {
+		most = newestMonths
+	}
+	labels := fromFirst(all[max(0, len(all)-most):], groups)
+	drawn := slices.DeleteFunc(slices.Clone(groups), func(g group) bool { // a line needs a figure
+		return g.value != "" && !slices.Contains(labels, g.value)
+	})
+	codes := secondsOf(drawn, len(b.fields) < 2 || b.fields[1] != "line")
 	names := slices.Clone(codes)
 	for i, code := range codes {
 		names[i] = q.nameOf(code)
@@ -31,12 +40,6 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 	if len(b.fields) > 1 {
 		x.Data.Head = headOf(capital(l.T(b.value)), names, m.label)
 	}
-	all := axis(groups, b.value)
-	most := maxLabels
-	if b.value == "month" && !s.values.Has(spanParam) && !s.values.Has("start_date") && !s.values.Has("end_date") {
-		most = newestMonths
-	}
-	labels := fromFirst(all[max(0, len(all)-most):], groups)
 	if len(all) > most {
 		x.Chart.Cut = append(x.Chart.Cut, l.T(newestDrawn[b.value], lang.Count(len(labels)), lang.Count(len(all))))
 		if most < maxLabels {

@@ -83,8 +83,9 @@ func (v *viewer) partTile(h *contract.Headline) (t tile, err error) {
 		return t, err
 	}
 	t.Title, t.Unit, _ = v.q.whatOf(rows, measure{name: v.q.measureOf(&d).name, declared: h.Measures}, "")
-	t.Of, t.Period = v.q.whereOf(rows, about, false), l.Period(r.Value("min_"+start), r.Value("max_"+end))
-	t.Source, t.Coverage = about.Source(l), unitsText(l, answer.Notes.Coverage, false)
+	t.Of = v.q.whereOf(rows, about, false)
+	t.Period, t.Age = When(l, h, r.Value("min_"+start), r.Value("max_"+end), about.updated, v.q.Freshness.Loaded)
+	t.Source, t.Coverage = about.Source(l), unitsText(l, coverageOf(rows, answer), false)
 	t.Chosen = v.named(rows)
 	return t, nil
 }

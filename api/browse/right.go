@@ -80,7 +80,7 @@ func (s *rightSum) ask(asked *contract.Question) (right *contract.Question, err 
 		}
 		return right, nil
 	}
-	s.units = answer.Notes.Coverage
+	s.units = coverageOf(asked, answer)
 	names := slices.Clone(s.measures)
 	for i := range names {
 		names[i] = strings.ReplaceAll(names[i], ":", "_")

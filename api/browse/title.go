@@ -30,7 +30,7 @@ const maxNamed = 3
 // entitle gives a figure of some records its title. It has x.About, whose days the title has.
 func (x *figure) entitle(q *Question, rows *contract.Question, n named) {
 	l := q.Language
-	if from := q.placeText(rows, "origin_location_code"); from != "" {
+	if from := q.placeText(rows, "origin_location_code"); from != "" && from != n.where {
 		n.what = l.T("%[1]s from %[2]s", n.what, from)
 	}
 	text := n.what
@@ -66,7 +66,7 @@ func (x *figure) setTime(l *lang.Language, from, to string) {
 	when, exact := shortPeriod(l, from, to), l.Period(from, to)
 	switch {
 	case x.lasts != "" && to != "":
-		exact = l.T("%s to %s", x.lasts, l.DayOf(to))
+		exact = l.T("%[1]s to %[2]s", x.lasts, l.DayOf(to))
 		when = exact
 	case goesOn(from, to, x.About.loaded) && x.About.updated != "":
 		when = l.T("report of %s", shortPeriod(l, x.About.earliest, x.About.updated))
@@ -136,7 +136,7 @@ func (q *Question) whereOf(rows *contract.Question, a *about, byCountry bool) st
 	switch {
 	case place != "":
 		return place
-	case byCountry || rows.Has("origin_location_code"):
+	case byCountry:
 		return ""
 	}
 	return a.Places

@@ -291,7 +291,7 @@ func When(l *lang.Language, h *contract.Headline, start, end, updated, on string
 	period = l.Period(start, end)
 	if lasts := h.Question(contract.ContractNames).Texts("aggregation_period"); len(lasts) == 1 && end != "" {
 		text, _ := worded(l, "aggregation_period", lasts[0])
-		period = l.T("%s to %s", text, l.DayOf(end))
+		period = l.T("%[1]s to %[2]s", text, l.DayOf(end))
 	}
 	return period, lang.Age(l, end, on, isMonthly)
 }
