@@ -286,6 +286,9 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		path := v.q.Base + v.q.Root + e.Path + "/" + contract.Aggregate.String()
 		x.Source = v.s.groups(path, fields, d.Measures, pairs...)
 	}
+	if err := x.addSummed(v.q, sum.asked, b, fields, d.Measures[0]); err != nil {
+		return nil, err
+	}
 	if err := x.addNational(v.q, v.s, sum.asked, fields, d.Measures[0]); err != nil {
 		return nil, err
 	}
@@ -431,12 +434,12 @@ func (v *viewer) seconds(d *contract.Drawing, b *by, sum *rightSum, row figureRo
 				name = strings.ToLower(name)
 			}
 			name = cmp.Or(v.q.known.named[field][row.fields[i]], name)
-		}
-		texts = append(texts, name)
-	}
 			if b.as == overTime && texts == nil && isOurs(field, row.fields[i]) { // a line begins with it
 				name = capital(name)
 			}
+		}
+		texts = append(texts, name)
+	}
 	return texts
 }
 

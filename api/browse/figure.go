@@ -58,6 +58,9 @@ func drawFigure(q *Question, s state) (*figure, error) {
 		return nil, err
 	}
 	x.draw(q, s, groups, m, by)
+	if err := x.addSummed(q, s.asked, by, by.fields, m.request()); err != nil {
+		return nil, err
+	}
 	if err := x.addNational(q, s, s.asked, by.fields, m.request()); err != nil {
 		return nil, err
 	}
@@ -108,9 +111,6 @@ func (x *figure) addOthers(q *Question, s state, by *by, request []string, total
 	return err
 }
 
-// unitsText says in words how many units have records, if not all have. Times of which some have
-// records of nearly all can be compared.
-func unitsText(l *lang.Language, units say.Coverage, overTime bool) string {
 // coverageOf is how many units have records. It is zero where the question names units: the others
 // are not asked for.
 func coverageOf(asked *contract.Question, answer *Answer) say.Coverage {
@@ -128,6 +128,9 @@ func namesUnits(asked *contract.Question) bool {
 	})
 }
 
+// unitsText says in words how many units have records, if not all have. Times of which some have
+// records of nearly all can be compared.
+func unitsText(l *lang.Language, units say.Coverage, overTime bool) string {
 	if !units.IsPart() {
 		return ""
 	}

@@ -142,26 +142,29 @@ func (q *Question) addOthers(t *Tile) error {
 
 // addChange adds the change against the year before: of a figure of a year, or of 12 months against
 // the 12 before them. known are the figures over time.
-func (q *Question) addChange(t *Tile, known map[string]string) {
+func (q *Question) addChange(t *Tile, known map[string]string) (err error) {
 	end := t.record.Value(endField)
 	if len(end) < len("2006-01") || t.Mark != "" {
-		return
+		return nil
 	}
-	now, err := strconv.ParseFloat(t.Exact, 64)
-	before, label := 0.0, ""
+	now, wrong := strconv.ParseFloat(t.Exact, 64)
+	before, label, lacking := 0.0, "", ""
 	switch last, failed := time.Parse("2006-01", end[:len("2006-01")]); {
-	case err != nil || failed != nil:
-		return
+	case wrong != nil || failed != nil:
+		return nil
 	case t.Series == "year":
 		label = strconv.Itoa(last.Year() - 1)
-		if before, err = strconv.ParseFloat(known[label], 64); err != nil {
-			return
+		if before, wrong = strconv.ParseFloat(known[label], 64); wrong != nil {
+			return nil
+		}
+		if lacking, err = q.lacking(t, before, label, strconv.Itoa(last.Year())); err != nil {
+			return err
 		}
 	case t.Series == "month":
 		for back := 12; back < 24; back++ {
 			month, err := strconv.ParseFloat(known[last.AddDate(0, -back, 0).Format("2006-01")], 64)
 			if err != nil {
-				return // a month is missing
+				return nil // a month is missing
 			}
 			before += month
 		}
@@ -178,7 +181,30 @@ func (q *Question) addChange(t *Tile, known map[string]string) {
 		}
 		t.Change = sign + q.Language.Number(strconv.FormatFloat(change, 'f', 1, 64)) + "\u00a0%"
 		t.Before = q.Language.T("%[1]s: %[2]s", label, q.Language.Rounded(strconv.FormatFloat(before, 'f', -1, 64)))
+		if lacking != "" {
+			t.Before += "." + lacking
+		}
 	}
+	return nil
+}
+
+// lacking names the countries of the other side of a figure that have records of one of two years
+// only, if the change that the page shows would be another one with them.
+func (q *Question) lacking(t *Tile, whole float64, before, last string) (string, error) {
+	rows := t.record.Rows.In(contract.ContractNames).Drop(contract.LatestParam)
+	place := browse.SummedPlace(rows)
+	if place == "" || !t.IsPlain() {
+		return "", nil
+	}
+	nameOf := func(code string) string {
+		if c := q.Overview.Find(code); c != nil {
+			return q.Language.Country(code, c.Name)
+		}
+		return code
+	}
+	const shown = 0.0005 // of the figure: the change has one decimal
+	by := []string{t.Series, place}
+	return browse.Lacking(q.Language, q.Contract, rows, by, t.Measures[0], before, last, shown*whole, nameOf)
 }
 
 // view is the page of the records that a figure is made of. Without a figure it is the page of all
@@ -247,7 +273,9 @@ func (q *Question) addSeries(t *Tile) error {
 	case changing:
 		t.Mark = q.Language.T("preliminary: the newest months can still change")
 	}
-	q.addChange(t, known)
+	if err := q.addChange(t, known); err != nil {
+		return err
+	}
 	for len(points) > 0 && !points[len(points)-1].Known {
 		points, labels = points[:len(points)-1], labels[:len(labels)-1]
 	}
