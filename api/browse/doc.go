@@ -14,7 +14,7 @@
 //	offer.go                   choices that draw something, and which records they bring
 //	kinds.go                   drawings of groups with two values each
 //	draw.go overtime.go        maps, charts and tables of figures, and those over time
-//	national.go summed.go      figures of countries from which sums differ; countries that sums lack
+//	national.go summed.go      figures that sums of units differ from; countries that sums lack
 //	title.go                   what figures are called
 //	changes.go record.go       records that differ; one record
 //	sort.go table.go           records in another order, and as a table
