@@ -11,7 +11,7 @@ import (
 // answers are the ways to answer a question, the best first. A bare figure or list has none: names
 // of both are found anyway.
 func (s *search) answers(q *question) (all []answer) {
-	isBare := len(q.asked)+len(q.ids)+len(q.compared)+len(q.left) == 0 && q.by+q.who+q.until == ""
+	isBare := len(q.asked)+len(q.ids)+len(q.compared)+len(q.left) == 0 && q.by+q.until == "" && q.who == (group{})
 	if isBare && q.country() == none {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (s *search) pageOf(a *answer) Result {
 		pairs = append(pairs, "by", by)
 		if h != nil && h.IsPlain() && !strings.HasPrefix(h.Measures[0], "distinct") {
 			_, field, _ := strings.Cut(h.Measures[0], ":")
-			pairs = append(pairs, "measure", s.mount.Names.Name(field))
+			pairs = append(pairs, "measure", s.mount.Names.Name(cmp.Or(a.measure, field)))
 		}
 	}
 	r.Address, r.Question = s.page("/browse/")+q.Endpoint().Name(), q

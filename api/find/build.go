@@ -253,15 +253,19 @@ func (b *builder) nameAs(e *entry, id int32, code string, names []string) {
 	}
 	if plain, more, ok := strings.Cut(e.name, " ("); ok { // "Iran (Islamic Republic of)", "Bread (bakery)"
 		note(b.fold(plain))
+		first, _, _ := strings.Cut(more, ",") // "goat meat" of "Meat (goat, with bones)"
 		note(b.fold(more + " " + plain))
+		note(b.fold(first + " " + plain))
 	}
 	if e.hasKnownCode() && !isWord(code) {
 		note(code)
 	}
 	if e.kind == Country {
 		for _, name := range otherNames().people[e.code] {
-			if key := folded(name); !slices.Contains(b.people[key], id) {
-				b.people[key] = append(b.people[key], id)
+			for _, key := range []string{folded(name), folded(name + "s")} { // "Iraqis"
+				if !slices.Contains(b.people[key], id) {
+					b.people[key] = append(b.people[key], id)
+				}
 			}
 		}
 	}
@@ -328,11 +332,16 @@ func (b *builder) addTable(kind Kind) {
 	}
 }
 
-// commodityNames are the other names of a commodity: those of its name without what is in
-// parentheses.
+// commodityNames are the other names of a commodity: its singular, those of its name without what
+// is in parentheses, and of a kind of fuel, meat or livestock also what is there.
 func commodityNames(name string) []string {
-	plain, _, _ := strings.Cut(name, " (")
-	return vocabularies().others[commodityWord+folded(plain)]
+	plain, more, _ := strings.Cut(name, " (")
+	kind, _, _ := strings.Cut(strings.TrimSuffix(more, ")"), ",")
+	all := []string{strings.TrimSuffix(plain, "s"), strings.TrimSuffix(plain, "es")}
+	if slices.Contains([]string{"Fuel", "Meat", "Livestock"}, plain) {
+		all = append(append(all, kind), vocabularies().others[commodityWord+folded(kind)]...)
+	}
+	return append(all, vocabularies().others[commodityWord+folded(plain)]...)
 }
 
 // organisationNames are other names of an organisation, by the acronyms that its name or code has.

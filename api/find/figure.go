@@ -1,6 +1,7 @@
 package find
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -113,6 +114,10 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 		return &f, err
 	}
 	value := q.MeasureNames()[0]
+	if !isOwnMeasure(f.Name, a.measure) {
+		value = "latest:" + s.mount.Names.Name(a.measure)
+		f.Unit = cmp.Or(q.Endpoint().Texts().Unit(a.measure), strings.ReplaceAll(a.measure, "_", " "))
+	}
 	q.Measure(value, "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
 	isByName := a.at.unit != none && s.entries[a.at.unit].lists&(1<<a.list) == 0
 	if isByName && q.Endpoint().HasField("admin_level") {
@@ -197,20 +202,6 @@ func isPartOfOther(x *Index, a *answer) bool {
 	})
 }
 
-// people are the sexes and ages that questions name: a value of gender, the least age, and the age
-// below which they are; and what needs call them.
-var people = map[string]struct {
-	gender      string
-	least, less int
-	category    string
-}{
-	"women": {"f", 18, 0, "Adult - Female"}, "men": {"m", 18, 0, "Adult - Male"},
-	"girls": {"f", 0, 18, "Children - Female"}, "boys": {"m", 0, 18, "Children - Male"},
-	"children": {"", 0, 18, "Children"}, "adults": {"", 18, 0, "Adult"},
-	"female": {"f", 0, 0, "Female"}, "male": {"m", 0, 0, "Male"},
-	"under5": {"", 0, 5, ""}, "elderly": {"", 60, 0, "Elderly"},
-}
-
 // notApart says which ranges of ages there are, by their least ages, where none begin or end at an
 // age.
 func notApart(least, less int, ranges map[int]string) say.Text {
@@ -232,8 +223,8 @@ func sumField(q *contract.Question) string { return strings.Replace(q.MeasureNam
 // keepPeople keeps the rows of a sex or an age. It says why there are none: a range of ages can
 // have some of the people that were asked for, and others.
 func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err error) {
-	of, has := people[a.who]
-	if !has {
+	of := a.who
+	if of == (group{}) {
 		return why, nil
 	}
 	if e := q.Endpoint(); e.HasField("category") {

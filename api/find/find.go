@@ -188,7 +188,7 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 	if q.list == none {
 		return nil
 	}
-	q.left = append(q.left, a.Left...)
+	q.left = append(slices.DeleteFunc(q.left, func(w string) bool { return isNearlyEmpty(s.Index, w) }), a.Left...)
 	a.Left, s.from = q.left, q.from
 	return s.answers(q)
 }

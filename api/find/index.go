@@ -318,7 +318,7 @@ func (x *Index) near(words []string) (other []string) {
 		if from < to || vocabularies().asides[word] != "" || len(word) <= prefixFrom {
 			continue
 		}
-		for _, meant := range nearest.All(word, withFirst(word, x.words.texts), len(word)/4) {
+		for _, meant := range nearest.All(word, withFirst(word, x.words.texts), utf8.RuneCountInString(word)/4) {
 			other = slices.Concat(words[:i], []string{meant}, words[i+1:])
 			words = other
 			break

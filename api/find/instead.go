@@ -30,7 +30,7 @@ func insteadOf(s *search, a *answer, f, base *Figure) (of instead, err error) {
 // ofAllAges is the sum of all ages of a sex, or of everybody, where people of an age have no
 // number. It is a link without its number, which answers another question.
 func ofAllAges(s *search, a *answer, base *Figure) ([]Link, error) {
-	of := people[a.who]
+	of := a.who
 	if of.least == 0 && of.less == 0 {
 		return nil, nil
 	}
@@ -42,9 +42,9 @@ func ofAllAges(s *search, a *answer, base *Figure) ([]Link, error) {
 		sex, who = "male", s.language.T("all men and boys")
 	}
 	all := a.but(func(q *question) {
-		q.who = sex
+		q.who = people[sex]
 		q.asked = slices.DeleteFunc(slices.Clone(q.asked), func(written string) bool {
-			return slices.ContainsFunc(vocabularies().terms[folded(written)], func(t term) bool { return t.who != "" })
+			return slices.ContainsFunc(vocabularies().terms[folded(written)], term.isWho)
 		})
 		q.asked = append(q.asked, who)
 	})

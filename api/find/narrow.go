@@ -38,8 +38,8 @@ func (a *answer) narrowing() bool {
 // isNarrow reports whether the question has filters that the figure itself does not take.
 func (a *answer) isNarrow() bool {
 	others := slices.DeleteFunc(slices.Clone(a.pairs), func(p [2]string) bool { return contract.IsGroupParam(p[0]) })
-	return a.who != "" || len(a.ids) > 0 || a.at.unit != none || a.at.origin != none ||
-		!isOwn(a.figure.Name, others)
+	return a.who != (group{}) || len(a.ids) > 0 || a.at.unit != none || a.at.origin != none ||
+		!isOwn(a.figure.Name, others) || !isOwnMeasure(a.figure.Name, a.measure)
 }
 
 // narrow adds the filters of an answer to a question about its list.

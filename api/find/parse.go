@@ -38,10 +38,8 @@ func (x *Index) parse(words, written []string) (best *question) {
 			r.parts = append(r.parts, &own)
 		}
 		isGuess := !r.takeTopics(r.parts[first])
-		if isGuess && !r.isOfPeople() {
+		if isGuess && !r.guess() {
 			return nil
-		} else if isGuess {
-			q.setTopics([]string{"population"})
 		}
 		r.addFilters()
 		r.addTimes()
@@ -64,11 +62,33 @@ func (x *Index) parse(words, written []string) (best *question) {
 	return best
 }
 
-// isOfPeople reports whether parts name a sex or an age, and a country: "women and girls in Chad".
-func (x *parser) isOfPeople() bool {
-	isWho := func(t term) bool { return t.who != "" }
-	return slices.ContainsFunc(x.parts, func(p *part) bool { return slices.ContainsFunc(p.terms, isWho) }) &&
-		slices.ContainsFunc(x.parts, func(p *part) bool { return len(x.placesOf(p)) > 0 })
+// listOfNames are the lists that names of a kind are asked of with a unit or a market.
+var listOfNames = map[Kind]string{Commodity: "food-prices-market-monitor", Organisation: "operational-presence"}
+
+// guess sets what parts without a figure and a list are about: people of a sex or an age, with a
+// country ("women and girls in Chad"), or the list of a commodity or an organisation.
+func (x *parser) guess() bool {
+	var topic string
+	var isWho, isCountry, isUnit bool
+	for _, p := range x.parts {
+		isWho = isWho || slices.ContainsFunc(p.terms, term.isWho)
+		list, of := "", [kinds]bool{}
+		for _, id := range p.ids {
+			of[x.entries[id].kind] = true
+			list = cmp.Or(listOfNames[x.entries[id].kind], list)
+		}
+		isHere := of[Province] || of[District] || of[Market]
+		if isUnit, isCountry = isUnit || isHere, isCountry || of[Country]; !isHere && !of[Country] {
+			topic = cmp.Or(list, topic)
+		}
+	}
+	if isWho && isCountry {
+		topic = "population"
+	} else if !isUnit || topic == "" {
+		return false
+	}
+	x.setTopics([]string{topic})
+	return true
 }
 
 // takeTopics finds what the question is about: the figures or lists that all parts have in common
@@ -83,12 +103,13 @@ func (x *parser) takeTopics(first *part) bool {
 			common := slices.DeleteFunc(slices.Clone(t.topics), func(name string) bool {
 				return topics != nil && !slices.Contains(topics, name)
 			})
-			if len(common) > 0 && x.addPairs(t.pairs) {
-				topics, p.used, x.by = common, true, cmp.Or(x.by, t.by)
-				if t.who != "" {
-					x.sex = [2]string{t.who, p.written}
+			isOther := t.measure != "" && x.measure != "" && t.measure != x.measure
+			if len(common) > 0 && !isOther && x.addPairs(t.pairs) {
+				topics, p.used, x.by, x.measure = common, true, cmp.Or(x.by, t.by), cmp.Or(t.measure, x.measure)
+				if t.isWho() {
+					x.sex, x.sexAs = t.who, p.written
 				}
-				if len(t.pairs) > 0 && !isOwn(common[0], t.pairs) {
+				if len(t.pairs) > 0 && !isOwn(common[0], t.pairs) || !isOwnMeasure(common[0], t.measure) {
 					x.asked, x.replaces = append(x.asked, p.written), true
 				}
 				return
@@ -124,6 +145,12 @@ func isOwn(name string, pairs [][2]string) bool {
 	}
 	own := h.Question(contract.ContractNames)
 	return !slices.ContainsFunc(pairs, func(p [2]string) bool { return !slices.Equal(own.Texts(p[0]), []string{p[1]}) })
+}
+
+// isOwnMeasure reports whether a field is the one that a figure measures, or none.
+func isOwnMeasure(name, field string) bool {
+	h, _ := contract.HeadlineOf(name, contract.ContractNames)
+	return field == "" || h == nil || strings.HasSuffix(h.Measures[0], ":"+field)
 }
 
 // setTopics sets the figures or the list. All are of one list.
@@ -163,6 +190,9 @@ var byFields = map[string]string{
 // addFilters uses the parts that are filters of the list, or say what its view is drawn by.
 func (x *parser) addFilters() {
 	e, q := x.endpoint(), x.question
+	isProvince := func(id int32) bool { // with records of all of its markets
+		return x.entries[id].kind == Province && x.entries[id].lists&(1<<q.list) != 0
+	}
 	for _, p := range x.parts {
 		for _, t := range p.terms {
 			if p.used || len(t.topics) > 0 || t.month != "" {
@@ -177,9 +207,9 @@ func (x *parser) addFilters() {
 						q.by = t.by
 					}
 				}
-			case t.who != "":
-				if q.who == "" && (e.HasField("age_range") || e.HasField("category")) {
-					q.who, p.used = t.who, true
+			case t.isWho():
+				if both, ok := q.who.with(t.who); ok && (e.HasField("age_range") || e.HasField("category")) {
+					q.who, p.used = both, true
 					q.asked = append(q.asked, p.written)
 				}
 			case slices.ContainsFunc(q.ids, func(ids []int32) bool {
@@ -198,15 +228,16 @@ func (x *parser) addFilters() {
 			isPlace := func(id int32) bool { // but for one whose code is a word: "pan", "col"
 				return kind != Commodity || !strings.EqualFold(x.entries[id].code, p.written)
 			}
-			isFree := !p.used && !slices.ContainsFunc(x.placesOf(p), isPlace)
+			isFree := !p.used && !slices.ContainsFunc(x.placesOf(p), isPlace) && !(p.begun && q.figures != nil) &&
+				!(kind == Market && slices.ContainsFunc(x.unitsOf(p, nil), isProvince))
 			if isFree && len(of) > 0 && !x.hasFilter(kind) && filterOf(e, kind) != nil {
 				q.ids, p.used = append(q.ids, of), true
 				q.asked = append(q.asked, p.written)
 			}
 		}
 	}
-	if q.who == "" && x.sex[0] != "" { // "refugiadas", but not "mujeres refugiadas"
-		q.who, q.asked = x.sex[0], append(q.asked, x.sex[1])
+	if q.who == (group{}) && x.sexAs != "" { // "refugiadas", but not "mujeres refugiadas"
+		q.who, q.asked = x.sex, append(q.asked, x.sexAs)
 	}
 }
 
@@ -276,7 +307,8 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 	people := slices.Sorted(maps.Keys(x.people))
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
-		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to
+		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to ||
+			strings.ContainsAny(word, "0123456789") // phase 4+ is not 3+
 		n, least := utf8.RuneCountInString(word), leastCorrected
 		if x.isOfName(q, words, written, i-1) || x.isOfName(q, words, written, i+1) { // "ivory cost"
 			least--
@@ -300,6 +332,21 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		}
 	}
 	return best, at, meant
+}
+
+// isNearlyEmpty reports whether a word is one that asks for nothing with two letters swapped:
+// "combein", "whta". It may be near to nothing else.
+func isNearlyEmpty(x *Index, written string) bool {
+	v, word := vocabularies(), folded(written)
+	var all []string
+	for _, known := range [][]string{v.words, x.countryWords, slices.Sorted(maps.Keys(x.people))} {
+		all = append(all, nearest.All(word, withFirst(word, known), 1)...)
+	}
+	_, from, to := x.span(word, false)
+	letters := func(w string) []byte { return slices.Sorted(slices.Values([]byte(w))) }
+	isOther := func(w string) bool { return v.asides[w] != isEmpty || !slices.Equal(letters(w), letters(word)) }
+	return from == to && utf8.RuneCountInString(word) >= leastCorrected-1 && len(all) > 0 &&
+		!slices.ContainsFunc(all, isOther)
 }
 
 // isOfName reports whether a word that means nothing is one of a country's name.

@@ -17,6 +17,7 @@ type part struct {
 	terms   []term
 	ids     []int32 // names of the data
 	people  bool    // it is what people of a country are called
+	begun   bool    // it is the beginning of names, which may mean others: "somali youth" organisations
 	time    string  // a year, or a month as two digits
 	used    bool
 }
@@ -27,7 +28,9 @@ type question struct {
 	list       int                  // position in contract.Endpoints
 	pairs      [][2]string          // filters
 	ids        [][]int32            // filters: entries of one kind, any of which is meant
-	who, by    string
+	by         string
+	who        group
+	measure    string   // a field in place of that of the figure
 	places     []place  // any of them, the best first
 	isOneSided bool     // people or money of the place come from it, and the list does not say from where
 	from       []int32  // countries that people or money come from
@@ -110,8 +113,15 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 			if p != nil && n > 1 && tokens[from+1].isApart && slices.Contains(compass, words[0]) {
 				p = nil // the south of Sudan is not South Sudan
 			}
-			if p == nil && n == 1 {
-				p = x.cutPart(words[0])
+			isDate := from+n < len(tokens) && isTime(tokens[from+n].word) // 05-11-2012
+			if of := agesOf(words); p == nil && of != (group{}) && !isDate {
+				p = &part{terms: []term{{who: of}}}
+			}
+			if p == nil && (n == 1 || x.partOf(words[0]) == nil) {
+				p = x.cutPart(strings.Join(words, " "))
+			}
+			if p == nil && n > 1 {
+				p = organisationPart(x, words)
 			}
 			if p == nil && n > 1 {
 				continue
@@ -152,8 +162,8 @@ func (x *parser) partOf(phrase string) *part {
 	return p
 }
 
-// cutPart is partOf for an Arabic word without the preposition that is written with it. It is cut
-// only where the whole word means nothing.
+// cutPart is partOf for an Arabic phrase without the preposition that is written with it. It is cut
+// only where the whole phrase means nothing.
 func (x *parser) cutPart(word string) *part {
 	for _, before := range []struct{ letters, side string }{
 		{"لل", toSide}, {"ل", toSide}, {"ب", inSide}, {"و", andSide}, {"ف", ""}, {"ك", ""},
@@ -170,6 +180,33 @@ func (x *parser) cutPart(word string) *part {
 	return nil
 }
 
+// agesOf are ages of people as two numbers, or as one with a plus sign.
+func agesOf(words []string) (of group) {
+	first, isOpen := strings.CutSuffix(words[0], "+")
+	low, err := strconv.Atoi(first)
+	high, errHigh := strconv.Atoi(words[len(words)-1])
+	if err == nil && len(words) == 1 && isOpen && low >= 10 {
+		of.least = low
+	} else if err == nil && errHigh == nil && len(words) == 2 && low < high && high <= 120 {
+		of.least, of.less = low, high+1
+	}
+	return of
+}
+
+// organisationPart is the organisations whose names begin with words of which one means nothing
+// else: "save the children", but not "food security".
+func organisationPart(x *parser, words []string) *part {
+	isUnknown := func(word string) bool { return x.partOf(word) == nil }
+	ids := slices.DeleteFunc(slices.Clone(x.words.of(words[0])), func(id int32) bool {
+		name := needed(vocabularies().asides, strings.Fields(x.entries[id].folded))
+		return x.entries[id].kind != Organisation || !begins(strings.Join(name, " "), strings.Join(words, " "))
+	})
+	if len(ids) == 0 || !slices.ContainsFunc(words, isUnknown) {
+		return nil
+	}
+	return &part{ids: ids, begun: true}
+}
+
 // isTime reports whether a word is a year, or a month as two digits.
 func isTime(word string) bool {
 	if strings.Trim(word, "0123456789") != "" {
@@ -183,7 +220,8 @@ type parser struct {
 	*Index
 	*question
 	parts []*part
-	sex   [2]string // of the people that a word of the figure means, and how it is written
+	sex   group // of the people that a word of the figure means
+	sexAs string
 }
 
 // country is the first country of a question, none without one.

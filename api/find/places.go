@@ -204,11 +204,14 @@ func (x *parser) movement(named []*part) (places []place) {
 			others = append(others, p)
 		}
 	}
-	if len(others) == 2 && len(named) == 2 && others[1].side != "" && others[0].side == "" {
+	isBetween := func(p *part) bool { return p.isTopic(false) && p.from > named[0].from && p.from < named[1].from }
+	if len(others) == 2 && len(named) == 2 && others[0].side == "" &&
+		(others[1].side != "" || x.by == "" && slices.ContainsFunc(x.parts, isBetween)) {
 		origins, others = named[:1], named[1:] // Afghanistan refugees in Iran
 	}
 	isPair := len(origins) == 1 && len(others) == 1
-	if isPair && others[0].side == "" && !origins[0].people && others[0].from > origins[0].from {
+	isSaid := isPair && origins[0].side != "" && !origins[0].people
+	if isSaid && others[0].side == "" && others[0].from > origins[0].from {
 		return x.compare(named) // from Pakistan, Iran: both can be meant
 	}
 	one, several, field := origins, others, originField
@@ -248,7 +251,11 @@ func (x *parser) unitsOf(p *part, countries []int32) (units []int32) {
 			units = append(units, id)
 		}
 	}
-	x.inOrder(units)
+	if x.inOrder(units); filterOf(x.endpoint(), Market) != nil { // few countries have prices
+		slices.SortStableFunc(units, func(a, b int32) int {
+			return cmp.Compare(x.entries[b].lists&(1<<x.list), x.entries[a].lists&(1<<x.list))
+		})
+	}
 	seen := map[int32]bool{}
 	return slices.DeleteFunc(units, func(id int32) bool {
 		e := &x.entries[id]

@@ -74,7 +74,10 @@ func questionIndex(t testing.TB) *Index {
 	})
 	read("org", func(value func(string) string) { add(Organisation, value("acronym"), value("name"), "") })
 	add(Organisation, "WFP", "World Food Programme", "", organisationNames("World Food Programme WFP")...)
-	add(Commodity, "172", "Cabbage", "", commodityNames("Cabbage")...)
+	add(Organisation, "SYDO", "Somali Youth Development Organisation", "")
+	for code, name := range map[string]string{"172": "Cabbage", "322": "Meat (goat, with bones)"} {
+		add(Commodity, code, name, "", commodityNames(name)...)
+	}
 	read("market", func(value func(string) string) {
 		add(Market, value("market_code"), value("market_name"), value("location_code"))
 	})
@@ -124,10 +127,16 @@ func understood(x *Index, text string) string {
 	for _, ids := range q.ids {
 		said += fmt.Sprintf(" %s=%s", x.entries[ids[0]].kind, code(ids[0]))
 	}
-	for name, value := range map[string]string{"who": q.who} {
-		if value != "" {
-			said += " " + name + "=" + value
+	if q.who != (group{}) {
+		said += fmt.Sprintf(" who=%s%d-%d", q.who.gender, q.who.least, q.who.less)
+	}
+	for name, of := range people {
+		if g := (group{of.gender, of.least, of.less, q.who.category}); g == q.who {
+			said = said[:strings.LastIndex(said, " who=")] + " who=" + name
 		}
+	}
+	if q.measure != "" {
+		said += " measure=" + q.measure
 	}
 	if q.by != "" {
 		said += " by=" + q.by
@@ -247,6 +256,23 @@ func TestCorrected(t *testing.T) {
 		a := new(Answer)
 		if s.ask(a, words, written); a.Instead != want {
 			t.Errorf("%q: got %q, want %q", text, a.Instead, want)
+		}
+	}
+}
+
+// TestNearlyEmpty: a word that is mistyped and asks for nothing is not left over, unless it may
+// mean something else.
+func TestNearlyEmpty(t *testing.T) {
+	t.Parallel()
+	s := &search{Index: questionIndex(t)}
+	for text, want := range map[string]string{
+		"combein de réfugiés au pakistan": "", "whta is the risk sudan": "", "form refugees pakistan": "form",
+		"unmet refugees pakistan": "unmet", "prix du poisson fumé chad": "fumé", "never refugees pakistan": "never",
+	} {
+		words, written := splitWords(text)
+		a := new(Answer)
+		if s.ask(a, words, written); strings.Join(a.Left, " ") != want {
+			t.Errorf("%q: left %q, want %q", text, a.Left, want)
 		}
 	}
 }

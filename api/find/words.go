@@ -2,6 +2,7 @@ package find
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"maps"
 	"slices"
@@ -20,16 +21,49 @@ var files embed.FS
 
 // term is what the query of a question with a phrase has.
 type term struct {
-	topics []string    // figures and lists, of which it is one
-	pairs  [][2]string // filters: fields and values
-	who    string      // a sex or an age
-	by     string      // what a view is drawn by
-	month  string      // two digits
-	year   string      // how many after that of the snapshot, with its sign; empty for none
-	isWeak bool        // it means this only where nothing else does
-	isMore bool        // it is a part of another phrase, and means nothing alone
-	isKept bool        // empty words of the phrase count
+	topics  []string    // figures and lists, of which it is one
+	pairs   [][2]string // filters: fields and values
+	who     group       // of a sex or an age
+	by      string      // what a view is drawn by
+	month   string      // two digits
+	measure string      // a field of the list in place of that of the figure
+	year    string      // how many after that of the snapshot, with its sign; empty for none
+	isWeak  bool        // it means this only where nothing else does
+	isMore  bool        // it is a part of another phrase, and means nothing alone
+	isKept  bool        // empty words of the phrase count
 }
+
+// group is people of a sex and of some ages.
+type group struct {
+	gender      string
+	least, less int
+	category    string
+}
+
+// people are the sexes and ages that questions name: a value of gender, the least age, and the age
+// below which they are; and what needs call them.
+var people = map[string]group{
+	"women": {"f", 18, 0, "Adult - Female"}, "men": {"m", 18, 0, "Adult - Male"},
+	"girls": {"f", 0, 18, "Children - Female"}, "boys": {"m", 0, 18, "Children - Male"},
+	"children": {"", 0, 18, "Children"}, "adults": {"", 18, 0, "Adult"},
+	"female": {"f", 0, 0, "Female"}, "male": {"m", 0, 0, "Male"},
+	"under5": {"", 0, 5, ""}, "elderly": {"", 60, 0, "Elderly"},
+}
+
+// with are those of a sex who are of an age, if the ages of one have those of the other: "women"
+// and "children" are both.
+func (g group) with(other group) (both group, ok bool) {
+	if g == (group{}) {
+		return other, true
+	}
+	both.gender, both.least = cmp.Or(g.gender, other.gender), max(g.least, other.least)
+	both.less = cmp.Or(min(g.less, other.less), g.less+other.less)
+	first, second := g, other
+	first.gender, first.category, second.gender, second.category = both.gender, "", both.gender, ""
+	return both, (g.gender == "") != (other.gender == "") && (both == first || both == second)
+}
+
+func (t term) isWho() bool { return t.who != (group{}) }
 
 // sides of a movement, of the place that follows. Words with fromOrOf mean one of the two.
 const (
@@ -113,7 +147,7 @@ func vocabularyOf(languages ...string) *vocabulary {
 			all := wordsOf(phrase)
 			key := strings.Join(needed(v.asides, all), " ")
 			isWhole := t != nil && (t.isKept || t.year != "" || t.by != "" && v.asides[all[0]] != "" ||
-				t.who != "" && strings.ContainsAny(key, "0123456789")) // 60 is no age, but over 60 is
+				t.isWho() && strings.ContainsAny(key, "0123456789")) // 60 is no age, but over 60 is
 			if len(all) > 1 && (isWhole || key == strings.Join(all, " ")) {
 				key = strings.Join(all, " ")
 				v.kept[key] = slices.ContainsFunc(all, func(w string) bool { return v.asides[w] != "" })
@@ -166,9 +200,11 @@ func termOf(text string) *term {
 		case !hasValue:
 			t.topics = append(t.topics, word)
 		case field == "who":
-			t.who = value
+			t.who = people[value]
 		case field == "by":
 			t.by = value
+		case field == "measure":
+			t.measure = value
 		case field == "month":
 			t.month = value
 		case field == "year":
