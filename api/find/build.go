@@ -251,11 +251,16 @@ func (b *builder) nameAs(e *entry, id int32, code string, names []string) {
 	for _, other := range names[1:] {
 		note(other)
 	}
-	if plain, more, ok := strings.Cut(e.name, " ("); ok { // "Iran (Islamic Republic of)", "Bread (bakery)"
+	plain, more, ok := strings.Cut(e.name, " (")
+	if ok { // "Iran (Islamic Republic of)", "Bread (bakery)"
 		note(b.fold(plain))
 		first, _, _ := strings.Cut(more, ",") // "goat meat" of "Meat (goat, with bones)"
 		note(b.fold(more + " " + plain))
 		note(b.fold(first + " " + plain))
+	}
+	if e.kind == Commodity { // "egg", "tomato"
+		note(b.fold(strings.TrimSuffix(plain, "s")))
+		note(b.fold(strings.TrimSuffix(plain, "es")))
 	}
 	if e.hasKnownCode() && !isWord(code) {
 		note(code)
@@ -332,12 +337,11 @@ func (b *builder) addTable(kind Kind) {
 	}
 }
 
-// commodityNames are the other names of a commodity: its singular, those of its name without what
-// is in parentheses, and of a kind of fuel, meat or livestock also what is there.
-func commodityNames(name string) []string {
+// commodityNames are the other names of a commodity: those of its name without what is in
+// parentheses, and of a kind of fuel, meat or livestock also what is there.
+func commodityNames(name string) (all []string) {
 	plain, more, _ := strings.Cut(name, " (")
 	kind, _, _ := strings.Cut(strings.TrimSuffix(more, ")"), ",")
-	all := []string{strings.TrimSuffix(plain, "s"), strings.TrimSuffix(plain, "es")}
 	if slices.Contains([]string{"Fuel", "Meat", "Livestock"}, plain) {
 		all = append(append(all, kind), vocabularies().others[commodityWord+folded(kind)]...)
 	}
