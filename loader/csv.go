@@ -45,13 +45,10 @@ type csvReader struct {
 	header []string
 	at     map[string]int // column name -> position
 	extra  []string       // columns that were not asked for
-
-	ahead    bool // the row after the header has been split already, with the result aheadErr
-	aheadErr error
 }
 
 // newCSV reads the header row. All wanted columns must be there; a column that is neither wanted
-// nor optional is listed in extra. A row of hashtags under the header is skipped.
+// nor optional is listed in extra.
 func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, error) {
 	r := &csvReader{name: name, src: src, buf: make([]byte, csvBuffer), next: 1}
 	if err := r.fill(); err != nil {
@@ -69,29 +66,26 @@ func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, 
 	if err := r.readHeader(wanted, optional); err != nil {
 		return nil, err
 	}
-	// Older files have a row of hashtags (#country+code, ...) under the header. Anything else there
-	// is the first row of data.
-	r.aheadErr = r.split()
-	r.ahead = r.aheadErr != nil || !isTagRow(r.cells)
 	return r, nil
 }
 
-// read moves to the next row. The error is io.EOF after the last row, a *rowFault for a row to be
+// read moves to the next row. Those of hashtags, which older files have under the header, and those
+// that repeat the header are skipped. The error is io.EOF after the last row, a *rowFault for a row to be
 // dropped, or an error that ends the file.
 func (r *csvReader) read() error {
-	err := r.aheadErr
-	if r.ahead {
-		r.ahead, r.aheadErr = false, nil
-	} else {
+	err := r.split()
+	for err == nil && (r.isHeader() || isTagRow(r.cells)) {
 		err = r.split()
 	}
-	for err == nil && r.isHeader() {
-		err = r.split()
-	}
-	if err == nil && len(r.cells) != len(r.header) {
+	switch {
+	case err != nil:
+		return err
+	case len(r.cells) != len(r.header):
 		return r.fault(raggedRow, fmt.Sprintf("%d cells, the header has %d", len(r.cells), len(r.header)))
+	case !slices.ContainsFunc(r.cells, func(cell []byte) bool { return len(cell) > 0 }):
+		return r.fault(emptyRow, "no cell has a value")
 	}
-	return err
+	return nil
 }
 
 // cell is the value of a column of the current row, empty when the file has no such column
@@ -169,7 +163,7 @@ func (r *csvReader) split() error {
 		if n == 0 && r.pos == r.end {
 			return io.EOF
 		}
-		line := dropCR(r.buf[r.pos : r.pos+n])
+		line := bytes.TrimRight(r.buf[r.pos:r.pos+n], "\r") // some programs write two
 		if bytes.IndexByte(line, '"') >= 0 {
 			return r.splitQuoted()
 		}
@@ -179,13 +173,6 @@ func (r *csvReader) split() error {
 			return r.splitPlain(line)
 		}
 	}
-}
-
-func dropCR(line []byte) []byte {
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		return line[:n-1]
-	}
-	return line
 }
 
 // splitPlain cuts a line without quotes at its commas.
@@ -308,7 +295,7 @@ func (r *csvReader) splitQuoted() error {
 		if len(row) > 0 && row[len(row)-1] != '\n' {
 			r.next++ // the last row need not end in a line break
 		}
-		r.raw = dropCR(bytes.TrimSuffix(row, []byte{'\n'}))
+		r.raw = bytes.TrimRight(bytes.TrimSuffix(row, []byte{'\n'}), "\r")
 		if err := r.checkRow(); err != nil {
 			return err
 		}
@@ -385,13 +372,13 @@ func (s *quotedRow) quotedCell(w []byte, start int, eof bool) (end int) {
 			return 0
 		}
 		at += k + 1
-		rest := w[at:]
+		rest, after := w[at:], bytes.TrimLeft(w[at:], "\r")
 		switch {
 		case len(rest) > 0 && rest[0] == '"':
 			escaped = true
 			at++
 			continue
-		case len(rest) == 0 && !eof, len(rest) == 1 && rest[0] == '\r' && !eof:
+		case len(after) == 0 && !eof:
 			s.state = rowShort
 			return 0
 		}
@@ -400,10 +387,10 @@ func (s *quotedRow) quotedCell(w []byte, start int, eof bool) (end int) {
 		}
 		s.cells = append(s.cells, w[start:at-1:at-1])
 		switch {
-		case len(rest) == 0, rest[0] == ',', rest[0] == '\n':
+		case len(after) == 0, after[0] == '\n':
+			return len(w) - len(after)
+		case rest[0] == ',':
 			return at
-		case rest[0] == '\r' && (len(rest) == 1 || rest[1] == '\n'):
-			return at + 1
 		}
 		s.state, s.n, s.fault = rowBad, at, "text after a closing quote"
 		return 0
@@ -417,7 +404,7 @@ func (s *quotedRow) plainCell(w []byte, start int, eof bool) (end int) {
 			s.cells = append(s.cells, w[start:at:at])
 			return at
 		case '\n':
-			s.cells = append(s.cells, dropCR(w[start:at:at]))
+			s.cells = append(s.cells, bytes.TrimRight(w[start:at:at], "\r"))
 			return at
 		case '"':
 			s.state, s.n, s.fault = rowBad, at, "a quote inside a cell that does not begin with one"
@@ -428,7 +415,7 @@ func (s *quotedRow) plainCell(w []byte, start int, eof bool) (end int) {
 		s.state = rowShort
 		return 0
 	}
-	s.cells = append(s.cells, dropCR(w[start:]))
+	s.cells = append(s.cells, bytes.TrimRight(w[start:], "\r"))
 	return len(w)
 }
 

@@ -86,12 +86,12 @@ func renamedID(of string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + of + `(.*[^a-z])?id([^a-z]|$)|(^|[^a-z])id([^a-z].*)?` + of)
 }
 
-// isTagRow reports whether a row under the header is one of hashtags: every cell that is not empty
-// begins with #, and at least one is not empty.
+// isTagRow reports whether a row is one of hashtags, mostly that under the header: every cell that
+// is not empty begins with #, and at least one is not empty.
 func isTagRow(cells [][]byte) bool {
 	tags := false
 	for _, c := range cells {
-		if len(c) > 0 && c[0] != '#' {
+		if len(c) > 0 && (c[0] != '#' || isEmptyWord(c)) {
 			return false
 		}
 		tags = tags || len(c) > 0
@@ -106,6 +106,6 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // was joined from several.
 func (r *csvReader) isHeader() bool {
 	return slices.EqualFunc(r.cells, r.header, func(cell []byte, name string) bool {
-		return string(bytes.TrimSpace(bytes.TrimPrefix(cell, byteOrderMark))) == name
+		return bytes.EqualFold(bytes.TrimSpace(bytes.TrimPrefix(cell, byteOrderMark)), []byte(name))
 	})
 }

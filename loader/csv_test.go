@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,7 +134,8 @@ func checkAgainstStandard(t *testing.T, text []byte) {
 		t.Fatalf("%q: %q, %d faults, %v; with a buffer of 3 bytes %q, %d faults, %v", text, rows, faults, err, small,
 			smallFaults, smallErr)
 	}
-	std := csv.NewReader(bytes.NewReader(text))
+	ends := regexp.MustCompile(`\r+(\n|$)`) // the standard reader drops one CR
+	std := csv.NewReader(bytes.NewReader(ends.ReplaceAll(text, []byte("$1"))))
 	std.FieldsPerRecord = -1
 	want, stdErr := std.ReadAll()
 	sound := err == nil && faults == 0
@@ -145,7 +147,7 @@ func checkAgainstStandard(t *testing.T, text []byte) {
 	}
 	for _, row := range rows {
 		for i := range row {
-			row[i] = strings.ReplaceAll(row[i], "\r\n", "\n") // which the standard reader does inside quotes
+			row[i] = regexp.MustCompile(`\r+\n`).ReplaceAllString(row[i], "\n") // inside quotes
 		}
 	}
 	if fmt.Sprintf("%q", rows) != fmt.Sprintf("%q", want) {

@@ -304,6 +304,7 @@ const (
 	misplacedQuote  reason = "misplaced_quote"
 	unknownLocation reason = "unknown_location"
 	unknownParent   reason = "unknown_parent"
+	emptyRow        reason = "empty_row"
 	unknownLevel    reason = "unknown_level"
 	unknownResource reason = "unknown_resource"
 	unknownListed   reason = "not_in_list" // an organisation, sector, market or commodity that its list does not have

@@ -136,7 +136,7 @@ var noErrorWords = strings.Fields(`nan na n/a #n/a <na> nat none null nil undefi
 // skipRow decides about a row whose column error is not empty, and counts it.
 func skipRow(r *csvReader, inError int, report *ResourceReport, to rowReader) bool {
 	switch word := bytes.ToLower(bytes.TrimSpace(r.cells[inError])); {
-	case len(word) == 0: // nobody meant it, as after a line that ends in two CR
+	case len(word) == 0: // nobody meant it
 		report.drop(r.cellFault(blankError, "error", r.cells[inError]))
 	case slices.Contains(noErrorWords, string(word)):
 		report.odd(r.cellFault(noErrorWord, "error", r.cells[inError]))
