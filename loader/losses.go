@@ -309,7 +309,10 @@ func (r *Report) Losses() (lines []string) {
 				lines = append(lines, fmt.Sprintf("dropped: %d × %s, first: %s", e.Count, why, e.First[0]))
 			}
 		}
-		for _, why := range []reason{unknownListed, emptyAsWord, mpiMismatch, shareMismatch} {
+		for _, why := range []reason{
+			unknownListed, notAsListed, emptyAsWord, belowLevel, otherDataset,
+			mpiMismatch, severeAbove, shareMismatch, riskMismatch,
+		} {
 			isStale := func(s Stale) bool { return s.Role == f.Role } // its old rows are served
 			if e := f.Oddities[string(why)]; e != nil && !slices.ContainsFunc(r.Stale, isStale) {
 				lines = append(lines, fmt.Sprintf("note: kept: %d × %s, first: %s", e.Count, why, e.First[0]))

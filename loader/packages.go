@@ -33,6 +33,16 @@ func (p *packages) resource(dataset, id string) *resourceInfo {
 	return nil
 }
 
+// datasetOf is the dataset that has an id, as its own or as that of a resource; "" when none has.
+func (p *packages) datasetOf(id string) string {
+	for _, info := range p.sorted() {
+		if info.ID == id || p.resource(info.ID, id) != nil {
+			return info.ID
+		}
+	}
+	return ""
+}
+
 // riskResource is the resource of the national risk index: the first workbook but its trend.
 func (p *packages) riskResource() *resourceInfo {
 	if p.risk == nil {

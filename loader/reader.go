@@ -152,6 +152,9 @@ func (f *sourceReader) countNote(n *placeNote) {
 	if n.parent != "" {
 		report.odd(csv.fault(otherParent, n.parent))
 	}
+	if n.below != "" {
+		report.odd(csv.fault(belowLevel, n.below))
+	}
 	if !n.misplaced() {
 		return
 	}
@@ -234,7 +237,11 @@ func (f *sourceReader) useOf(dataset, resource []byte) *sourceUse {
 	u := f.uses[string(f.useKey)]
 	if u == nil {
 		u = &sourceUse{dataset: string(dataset), resource: string(resource)}
-		u.unknown = f.refs.packages.resource(u.dataset, u.resource) == nil
+		if u.unknown = f.refs.packages.resource(u.dataset, u.resource) == nil; u.unknown && len(dataset) > 0 {
+			if other := f.refs.packages.datasetOf(u.resource); other != "" {
+				f.odd(otherDataset, fmt.Sprintf("%s of dataset %s is of %s", quoted(resource), quoted(dataset), other))
+			}
+		}
 		f.uses[string(f.useKey)] = u
 	}
 	f.lastUse = u
@@ -290,6 +297,7 @@ type placeNote struct {
 	country string
 	unknown string // a code that no list has
 	above   string // how the place is above the level that the row names
+	below   string // how the place is below the admin_level of the row
 	parent  string // how the row's unit of level 1 is not that of its unit of level 2
 }
 

@@ -323,9 +323,14 @@ const (
 
 	// Of rows that are kept.
 	mpiMismatch   reason = "mpi_is_not_headcount_times_intensity"
+	severeAbove   reason = "in_severe_poverty_is_above_headcount"
+	riskMismatch  reason = "overall_risk_is_not_the_mean_of_three"
 	shareMismatch reason = "funding_pct_is_not_the_share"
 	noErrorWord   reason = "error_says_none"      // the column error has a word such as nan or false
 	aboveLevel    reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
+	belowLevel    reason = "placed_below_level"   // at a level below its admin_level
+	otherDataset  reason = "resource_of_another_dataset"
+	notAsListed   reason = "not_as_in_list" // a market's position, or a commodity's category
 	otherParent   reason = "admin1_is_not_parent" // of the unit of level 2
 	unknownCode   reason = "unknown_code"
 	duplicateRow  reason = "different_duplicate" // kept only in dumps

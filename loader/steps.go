@@ -144,19 +144,24 @@ func countStrangers(returned bool) step {
 	}}
 }
 
-// checkComputed reports rows in which a number is not what it is computed from two others. It keeps
+// checkComputed reports rows in which a number is not what it is computed from others. It keeps
 // them.
 func checkComputed(
-	why reason, tolerance float64, name, first, second string, compute func(a, b float64) float64,
+	why reason, tolerance float64, name string, compute func(of []float64) float64, from ...string,
 ) step {
 	return step{bind: func(f *sourceReader) rowStep {
-		of, a, b := f.rows.column(name), f.rows.column(first), f.rows.column(second)
+		values := make([]float64, 1+len(from))
 		return func() *rowFault {
 			row := f.rows.rows
-			if of.isNull(row) || a.isNull(row) || b.isNull(row) || b.float(row) == 0 {
-				return nil
+			for i, column := range append([]string{name}, from...) {
+				v := f.rows.column(column)
+				if v.isNull(row) {
+					return nil
+				}
+				values[i] = v.float(row)
 			}
-			if gap := compute(a.float(row), b.float(row)) - of.float(row); math.Abs(gap) >= tolerance {
+			gap := compute(values[1:]) - values[0]
+			if math.Abs(gap) >= tolerance && !math.IsInf(gap, 0) { // of a division by zero
 				f.odd(why, fmt.Sprintf("off by %.6f", gap))
 			}
 			return nil
@@ -178,6 +183,12 @@ func (v *vector) float(i int) float64 {
 func (f *sourceReader) checkTuple(g *tuples) *rowFault {
 	if why, detail := g.wrong(f.refs.now); why != "" {
 		return f.file.csv.fault(why, detail)
+	}
+	if list := f.refs.joins["currency"]; list != nil && list.rows.rows > 0 && g.has("currency_code") {
+		code := []byte(g.column("currency_code").text(g.n))
+		if _, listed := list.find(keyOf(nil, code)); !listed {
+			f.odd(unknownListed, "currency: "+quoted(code))
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hdqs/schema"
+	"hdqs/snapshot"
 )
 
 // readOrgType sets the type of a listed organisation: the code from its row, the description from
@@ -98,7 +99,11 @@ func (l listJoin) step() step {
 					return f.file.csv.fault(otherName, wrong)
 				}
 				for i, c := range columns {
-					c.to.copyFrom(list.rows.column(l.from[i]), row)
+					from := list.rows.column(l.from[i])
+					c.to.copyFrom(from, row)
+					if own := k.cell(c.at); i > 0 && l.own && len(own) > 0 && string(own) != from.text(row) {
+						f.odd(notAsListed, fmt.Sprintf("%s: %s, the list has %q", c.header, quoted(own), from.text(row)))
+					}
 				}
 				return nil
 			}
@@ -137,7 +142,7 @@ func readMarket() step {
 // bindMarket looks up a market unless its code and place, or all its cells, have been seen before.
 func bindMarket(f *sourceReader) rowStep {
 	csv, markets, g := f.file.csv, f.refs.joins["market"], f.rows.group("market")
-	listed := f.newKey(g, "market_code", "location_code", "admin1_code", "admin2_code", "market_name")
+	listed := f.newKey(g, "market_code", "location_code", "admin1_code", "admin2_code", "market_name", "lat", "lon")
 	unlisted := f.newKey(g, slices.Concat(placeKey, []string{"market_code"}, marketOwn)...)
 	place, own := f.newPlaceColumns(unlisted), unlisted.vectors(marketOwn, len(placeKey)+1)
 	code := g.column("market_code")
@@ -185,6 +190,13 @@ func bindMarket(f *sourceReader) rowStep {
 		}
 		if wrong = markets.nameElsewhere("name", row, "market_name", listed.cell(4)); wrong != "" {
 			return csv.fault(otherName, wrong)
+		}
+		for i, name := range []string{"lat", "lon"} {
+			v, own := markets.rows.column(name), listed.cell(5+i)
+			d, ok := snapshot.ParseDec(string(own))
+			if ok && !v.isNull(row) && d.Float() != v.float(row) {
+				f.odd(notAsListed, fmt.Sprintf("%s: %s, the list has %g", name, quoted(own), v.float(row)))
+			}
 		}
 		listed.add()
 		return nil

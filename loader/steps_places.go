@@ -202,6 +202,9 @@ func (s *placeColumns) noteOf(w spot, p *place, unknown string) *placeNote {
 	}
 	if stated, ok := parseInt(s.key.cell(len(unit2Headers))); ok && stated <= 2 {
 		own = max(own, stated)
+		if stated < level {
+			n.below = fmt.Sprintf("%s: admin_level %d, but the row is placed at level %d", n.country, stated, level)
+		}
 	}
 	if own > level {
 		n.above = fmt.Sprintf("%s: a row of level %d is placed at level %d", n.country, own, level)
@@ -209,7 +212,7 @@ func (s *placeColumns) noteOf(w spot, p *place, unknown string) *placeNote {
 	if s.id2 != nil && !p.placeholder2 && len(w.code1) > 0 && string(w.code1) != p.code1 {
 		n.parent = fmt.Sprintf("admin1_code %s, the parent of %s is %s", quoted(w.code1), p.code2, p.code1)
 	}
-	if n.parent == "" && !n.misplaced() {
+	if n.parent == "" && n.below == "" && !n.misplaced() {
 		return nil
 	}
 	return &n

@@ -25,10 +25,6 @@ type theme struct {
 	// checks look at what the steps have set, and keep the row. They also check dumps.
 	checks []step
 
-	// joinedBy are the columns by which steps of other themes look up rows of this one; nil when no
-	// theme does.
-	joinedBy []string
-
 	view view
 
 	// category and subcategory are what the list of available data calls a data theme; both are

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ var themes = func() []*theme {
 			add(l)
 		}
 	}
-	return joined(all)
+	return all
 }()
 
 // listedAfter are tables of which the place in manifests is not that in the specification. The ids
@@ -78,20 +79,6 @@ func newTheme(l *schema.List) *theme {
 		}
 	}
 	return th
-}
-
-// joined sets by which columns rows of a list are looked up that another theme joins.
-func joined(all []*theme) []*theme {
-	for _, th := range all {
-		for _, role := range th.joins() {
-			for _, list := range all {
-				if list.role == role {
-					list.joinedBy = list.table.key
-				}
-			}
-		}
-	}
-	return all
 }
 
 // stepsOf are the steps that read a row of the files of a list: one for each column of rows and
@@ -163,10 +150,16 @@ var ownSteps = map[string][]step{"refugees": {countStrangers(false)}, "returnees
 
 // ownChecks are the checks of tables that have some.
 var ownChecks = map[string][]step{
-	"poverty_rate": {checkComputed(mpiMismatch, 0.0001, "mpi", "headcount_ratio", "intensity_of_deprivation",
-		func(headcount, intensity float64) float64 { return headcount * intensity / 10_000 })}, // both are in percent
-	"funding": {checkComputed(shareMismatch, 1, "funding_pct", "funding_usd", "requirements_usd",
-		func(got, asked float64) float64 { return 100 * got / asked })},
+	"poverty_rate": {
+		checkComputed(mpiMismatch, 0.0001, "mpi", func(of []float64) float64 { return of[0] * of[1] / 10_000 },
+			"headcount_ratio", "intensity_of_deprivation"), // both are in percent
+		checkComputed(severeAbove, 0.01, "headcount_ratio", slices.Max[[]float64], "headcount_ratio", "in_severe_poverty"),
+	},
+	"funding": {checkComputed(shareMismatch, 1, "funding_pct",
+		func(of []float64) float64 { return 100 * of[0] / of[1] }, "funding_usd", "requirements_usd")},
+	"national_risk": {checkComputed(riskMismatch, 0.2, "overall_risk",
+		func(of []float64) float64 { return math.Cbrt(of[0] * of[1] * of[2]) },
+		"hazard_exposure_risk", "vulnerability_risk", "coping_capacity_risk")},
 }
 
 // ownViews say what is not usual in the dumps of tables.
