@@ -453,3 +453,15 @@ func FuzzCells(f *testing.F) {
 		}
 	})
 }
+
+func TestOddTexts(t *testing.T) {
+	t.Parallel()
+	for _, c := range readCases(t, "testdata/cells/odd.txt") {
+		given, want := c.cut(" -> ")
+		column, quoted, _ := strings.Cut(given, " ")
+		text, err := strconv.Unquote(quoted)
+		if got := isOddText(column, text); err != nil || got != (want == "odd") || want != "odd" && want != "plain" {
+			t.Errorf("%s: %s %q is odd: %t, want %s", c.at, column, text, got, want)
+		}
+	}
+}

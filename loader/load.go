@@ -223,7 +223,7 @@ func (r *result) putRows(b *tableBuilder) error {
 }
 
 func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
-	formulas, countries := countFormulas(data), countriesOf(data)
+	formulas, odd, countries := countTexts(data, isFormula), countTexts(data, isOddText), countriesOf(data)
 	segment, err := r.store.Segments.PutSegment(data)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", data.Name, err)
@@ -233,7 +233,7 @@ func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
 	r.segments[data.Name], r.countries[data.Name] = segment, countries
 	r.report.Tables = append(r.report.Tables, TableReport{
 		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, Duplicates: found,
-		FormulaTexts: formulas,
+		FormulaTexts: formulas, OddTexts: odd,
 	})
 	return nil
 }
@@ -243,7 +243,7 @@ func (r *result) keep(old store.SegmentRef, was roleState) {
 	r.segments[old.Table] = old
 	r.report.Tables = append(r.report.Tables, TableReport{
 		Table: old.Table, Rows: old.Rows, Bytes: old.Bytes, SHA256: old.SHA256, Reused: true,
-		Duplicates: was.Duplicates, FormulaTexts: was.FormulaTexts,
+		Duplicates: was.Duplicates, FormulaTexts: was.FormulaTexts, OddTexts: was.OddTexts,
 	})
 }
 

@@ -299,6 +299,10 @@ func (r *Report) Losses() (lines []string) {
 				"one of two files may be an older copy, with rows that its source has withdrawn",
 				t.Table, countOf(d.Identical, "row"), d.Same))
 		}
+		for _, o := range t.OddTexts {
+			lines = append(lines, fmt.Sprintf("note: kept: odd characters in %s of %s: %s, first: %q",
+				o.Column, t.Table, countOf(o.Rows, "row"), o.First))
+		}
 	}
 	for _, f := range r.Resources {
 		for _, fault := range f.Faults {

@@ -170,6 +170,7 @@ type roleState struct {
 	Uses         []useState     `json:"uses"`
 	Duplicates   duplicateRows  `json:"duplicates"`
 	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
+	OddTexts     []formulaTexts `json:"odd_texts,omitempty"`
 }
 
 // fileState is one file as it was read, and what came of it.

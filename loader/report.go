@@ -149,6 +149,9 @@ type TableReport struct {
 	// FormulaTexts are the columns with texts that begin with =, +, -, @, a tab or a CR. Such rows
 	// are kept as they are.
 	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
+
+	// OddTexts are the columns with texts that isOddText marks. Such rows are kept as they are.
+	OddTexts []formulaTexts `json:"odd_texts,omitempty"`
 }
 
 // duplicateRows counts the rows that were replaced by another one with the same key.

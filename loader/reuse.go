@@ -118,7 +118,7 @@ func (p *pass) remember(th *theme, out *roleRows, uses []useState, found duplica
 	defer p.result.mu.Unlock()
 	for _, t := range p.result.report.Tables {
 		if t.Table == th.table.name {
-			s.FormulaTexts = t.FormulaTexts
+			s.FormulaTexts, s.OddTexts = t.FormulaTexts, t.OddTexts
 		}
 	}
 	p.result.state.Roles[th.role] = s

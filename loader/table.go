@@ -1,8 +1,12 @@
 package loader
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"hdqs/schema"
 	"hdqs/snapshot"
@@ -142,53 +146,68 @@ func countriesOf(data *snapshot.TableData) []string {
 // after it has dropped them.
 const formulaStarts = "=+-@\t\r"
 
-// countFormulas lists the columns of a table that have such texts. Most dictionaries hold none, and
-// only the rows of those that do are counted.
-func countFormulas(data *snapshot.TableData) []formulaTexts {
-	var found []formulaTexts
+func isFormula(_, text string) bool {
+	return text != "" && strings.IndexByte(formulaStarts, text[0]) >= 0
+}
+
+// oddForm matches what is left of letters that were read in another encoding, markup, and characters
+// that nobody sees: such a name or code is found by nobody. Persian and Indian names have joiners.
+var oddForm = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{ad}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}` +
+	`\x{2060}-\x{2069}\x{feff}\x{fffd}]|\pL\?\pL|&(?:#\d+|[a-z]{2,8});|^<[A-Za-z!/]|` +
+	`[\x{c2}\x{c3}][\x{a0}-\x{bf}\x{152}-\x{192}\x{2c6}-\x{2dc}\x{2013}-\x{2122}]|\x{e2}\x{20ac}`)
+
+// isOddText reports whether a text of a column has such characters, or letters with separate
+// accents, or is a code with blanks around it or a range of ages in another form than the others.
+func isOddText(column, text string) bool {
+	labels := []string{"unit", "operation", "assessment_type", "category", "appeal_type"} // are few, as codes
+	isCode := strings.HasSuffix(column, "code") || slices.Contains(labels, column)
+	isPlain := func(r rune) bool { return r >= ' ' && r <= '~' && !strings.ContainsRune("&<?", r) }
+	switch {
+	case isCode && text != strings.TrimSpace(text):
+		return true
+	case column == "age_range":
+		return !ageForm.MatchString(text)
+	case !strings.ContainsFunc(text, func(r rune) bool { return !isPlain(r) }), strings.HasPrefix(text, "http"):
+		return false
+	}
+	return oddForm.MatchString(text) || !norm.NFC.IsNormalString(text)
+}
+
+var ageForm = regexp.MustCompile(`^(?:(?:0|[1-9]\d*)(?:-[1-9]\d*|-0|\+)?|\pL.*)?$`)
+
+// countTexts lists the columns of a table that have texts of a kind. Most dictionaries hold none,
+// and only the rows of those that do are counted.
+func countTexts(data *snapshot.TableData, is func(column, text string) bool) (found []formulaTexts) {
+	count := func(c *snapshot.ColumnData, tuples []uint32) { // their positions by row; nil for a column of rows
+		marked, f := map[uint32]bool{}, formulaTexts{Column: c.Name}
+		for code, text := range c.Values {
+			if c.Kind == snapshot.Text && is(c.Name, text) {
+				marked[uint32(code)] = true
+			}
+		}
+		if len(marked) == 0 {
+			return
+		}
+		codes := c.Codes
+		if tuples != nil {
+			codes = picked(codes, tuples)
+		}
+		for _, code := range codes {
+			if marked[code] {
+				f.Rows, f.First = f.Rows+1, cmp.Or(f.First, clip(c.Values[code], 100))
+			}
+		}
+		if f.Rows > 0 { // the texts of rows that were dropped stay in the dictionary
+			found = append(found, f)
+		}
+	}
 	for i := range data.Columns {
-		found = appendFormulas(found, &data.Columns[i], nil)
+		count(&data.Columns[i], nil)
 	}
 	for i := range data.Groups {
-		g := &data.Groups[i]
-		for j := range g.Columns {
-			found = appendFormulas(found, &g.Columns[j], g.Codes)
+		for j := range data.Groups[i].Columns {
+			count(&data.Groups[i].Columns[j], data.Groups[i].Codes)
 		}
 	}
 	return found
-}
-
-// appendFormulas counts the rows of a column. tuples has the position in the column for each row,
-// nil when the column has a value for each row.
-func appendFormulas(found []formulaTexts, c *snapshot.ColumnData, tuples []uint32) []formulaTexts {
-	if c.Kind != snapshot.Text {
-		return found
-	}
-	marked := make(map[uint32]bool)
-	f := formulaTexts{Column: c.Name}
-	for code, text := range c.Values {
-		if text != "" && strings.IndexByte(formulaStarts, text[0]) >= 0 {
-			marked[uint32(code)] = true
-			if f.First == "" {
-				f.First = clip(text, 100)
-			}
-		}
-	}
-	if len(marked) == 0 {
-		return found
-	}
-	for _, code := range c.Codes {
-		if tuples == nil && marked[code] {
-			f.Rows++
-		}
-	}
-	for _, t := range tuples {
-		if marked[c.Codes[t]] {
-			f.Rows++
-		}
-	}
-	if f.Rows == 0 { // the texts of rows that were dropped stay in the dictionary
-		return found
-	}
-	return append(found, f)
 }
