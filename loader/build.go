@@ -29,7 +29,7 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 	l.finishStale(r)
 	l.countFiles(r)
 	l.compareRows(r)
-	l.compareMisplaced(r)
+	l.compareFiles(r)
 	r.report.Seconds = time.Since(began).Seconds()
 	r.report.finish()
 	return r.report, l.publish(r)

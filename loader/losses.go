@@ -57,15 +57,9 @@ func (p *pass) lostColumns(th *theme, out *roleRows) error {
 	}
 	defer seg.Close()
 	for _, name := range out.lacking {
-		c, err := seg.Column(name)
-		if err != nil {
-			continue
-		}
-		for i := range uint32(c.Len()) {
-			if !c.IsNull(i) {
-				return fmt.Errorf("a file has no column %s, which has values in the current snapshot; "+
-					"--allow-shrink=%s accepts it", name, th.role)
-			}
+		if c, err := seg.Column(name); err == nil && columnHasValue(c) {
+			return fmt.Errorf("a file has no column %s, which has values in the current snapshot; "+
+				"--allow-shrink=%s accepts it", name, th.role)
 		}
 	}
 	return nil
@@ -194,10 +188,16 @@ func (l *load) compareRows(r *result) {
 	}
 }
 
-// compareMisplaced adds a fault to a file for each country of which more rows are misplaced than
-// before, or the last row at a unit is. The state of the load has a copy of the report without it.
-// The counts of a role that the snapshot before has none of are only summed up.
-func (l *load) compareMisplaced(r *result) {
+// compareFiles adds a fault to a file for each country of which more rows are misplaced than before,
+// or the last row at a unit is, and says when most of its rows are others. The state of the load
+// has a copy of the report without it. The counts of a role that the snapshot before has none of
+// are only summed up.
+func (l *load) compareFiles(r *result) {
+	changed := map[string]bool{} // by role
+	for _, t := range r.report.Tables {
+		old, _ := l.previous.table(t.Table)
+		changed[roleOf(t.Table)] = old.SHA256 != t.SHA256
+	}
 	var first []string
 	for _, f := range r.report.Resources {
 		var before map[string]MisplacedRows
@@ -207,6 +207,9 @@ func (l *load) compareMisplaced(r *result) {
 			if plainName(old.Path) == plainName(f.Path) || old.SHA256 == f.SHA256 ||
 				len(was) == 1 && len(l.catalog.files[f.Role]) == 1 {
 				before = old.Report.Misplaced
+				if kept, of := old.Report.Sample.keptIn(f.Sample); of >= 8 && 2*kept < of && changed[f.Role] {
+					f.Changed = fmt.Sprintf("about %d%% of its rows before are not in it as they were", 100-100*kept/of)
+				}
 			}
 		}
 		var countries []string
@@ -307,6 +310,9 @@ func (r *Report) Losses() (lines []string) {
 	for _, f := range r.Resources {
 		for _, fault := range f.Faults {
 			lines = append(lines, fmt.Sprintf("fault: %s: %s", f.Path, fault))
+		}
+		if f.Changed != "" {
+			lines = append(lines, fmt.Sprintf("note: %s: %s", f.Path, f.Changed))
 		}
 		for _, why := range reasons(f.Drops) {
 			if e := f.Drops[why]; !e.ByRule {

@@ -156,6 +156,9 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 	wanted, optional := th.headers()
 	f.file = sourceFile{}
 	f.file.dataset, f.file.resource = p.ownIDs(file)
+	if !th.list.Source.First {
+		f.file.years = yearsInName.FindStringSubmatch(plainName(file.path))
+	}
 	report, err := p.load.scan(ctx, file, wanted, optional, f)
 	if err != nil {
 		return nil, err
@@ -165,6 +168,10 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 			"returnees have one form); want the file of %s", file.path, f.file.strangers, report.Rows.Kept, th.role)
 	}
 	f.reportMarked(report)
+	if n := f.file.otherYears; n >= 100 && 2*n > report.Rows.Kept {
+		report.Faults = append(report.Faults, fmt.Sprintf("%d of %d rows begin in other years than its name says",
+			f.file.otherYears, report.Rows.Kept))
+	}
 	if f.file.ownUsed > 0 {
 		report.note(fmt.Sprintf("%d rows name no resource; they count for %s", f.file.ownUsed, f.file.resource))
 	}

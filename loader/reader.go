@@ -3,7 +3,9 @@ package loader
 import (
 	"fmt"
 	"hash/crc32"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // step is one part of reading a row: it takes some cells of a file and sets some columns of a
@@ -60,8 +62,12 @@ type sourceFile struct {
 	resource []byte
 	ownUsed  int // how many rows these were used for
 
-	strangers int // rows that belong into another list
-	steps     []rowStep
+	strangers  int      // rows that belong into another list
+	header     uint64   // a sum of the names of the columns
+	years      []string // that the name says: all, the first, the last; nil when it says none
+	startAt    int
+	otherYears int // rows that begin in other ones
+	steps      []rowStep
 
 	countryAt []int           // positions of its columns that name a country
 	kept      map[string]bool // countries with a row that is kept
@@ -94,7 +100,8 @@ func (f *sourceReader) open(r *csvReader, report *ResourceReport) error {
 }
 
 func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
-	f.file.csv, f.file.report = r, report
+	f.file.csv, f.file.report, f.file.header = r, report, rowSum([]byte(strings.Join(r.header, ",")))
+	f.file.startAt = r.position(periodStart)
 	for _, s := range f.steps {
 		f.file.steps = append(f.file.steps, s.bind(f))
 	}
@@ -111,6 +118,9 @@ func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
 		report.Misplaced = map[string]MisplacedRows{}
 	}
 }
+
+// yearsInName matches the years at the end of the name of a file that is one of several.
+var yearsInName = regexp.MustCompile(`_((?:19|20)\d\d)(?:_((?:19|20)\d\d))?\.csv$`)
 
 // readSteps sets the columns of the current row.
 func (f *sourceReader) readSteps() *rowFault {
@@ -132,11 +142,18 @@ func (f *sourceReader) readRow() *rowFault {
 	csv := f.file.csv
 	f.rows.from.add(f.rows.rows-1, csv.name, csv.line)
 	if f.row.use != nil {
+		sum := rowSum(csv.raw)
 		f.row.use.rows++
-		f.row.use.sum += rowSum(csv.raw)
+		f.row.use.sum += sum
+		f.file.report.Sample.add((sum ^ f.file.header) >> 11) // exact in every reader of JSON
 	}
 	if f.row.note != nil {
 		f.countNote(f.row.note)
+	}
+	if start, y := csv.cell(f.file.startAt), f.file.years; y != nil && len(start) > 4 {
+		if year := string(start[:4]); year < y[1] || year > max(y[1], y[2]) {
+			f.file.otherYears++
+		}
 	}
 	for _, at := range f.file.countryAt {
 		if code := csv.cell(at); !f.file.kept[string(code)] {
@@ -257,6 +274,35 @@ func rowSum(raw []byte) uint64 {
 	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>31) * 0x94d049bb133111eb
 	return h ^ h>>32
+}
+
+// rowSample has the smallest sums of the rows of a file, in order. Two files with the same rows have
+// the same sample.
+type rowSample []uint64
+
+const sampleSize = 64
+
+func (s *rowSample) add(sum uint64) {
+	if n := len(*s); n == sampleSize && sum >= (*s)[n-1] {
+		return
+	}
+	if at, found := slices.BinarySearch(*s, sum); !found {
+		*s = slices.Insert(*s, at, sum)[:min(len(*s)+1, sampleSize)]
+	}
+}
+
+// keptIn counts the sums that the sample of a later file has too, of those that it would have.
+func (s rowSample) keptIn(later rowSample) (kept, of int) {
+	for _, sum := range s {
+		if len(later) == sampleSize && sum > later[sampleSize-1] {
+			break
+		}
+		of++
+		if _, found := slices.BinarySearch(later, sum); found {
+			kept++
+		}
+	}
+	return kept, of
 }
 
 // joinTable is a reference list that rows of other files are joined with: its rows, found by their

@@ -101,6 +101,9 @@ type ResourceReport struct {
 	// Oddities are only counted: the row is kept as it is.
 	Oddities map[string]*Examples `json:"oddities,omitempty"`
 
+	Sample  rowSample `json:"sample,omitempty"`
+	Changed string    `json:"changed,omitempty"` // that most rows are others than before
+
 	// Faults are what is wrong with the file although it was used: they make a load partial.
 	Faults []string `json:"faults,omitempty"`
 
@@ -301,13 +304,13 @@ const (
 	endFirst    reason = "end_before_start"
 
 	raggedRow       reason = "ragged_row"
+	emptyRow        reason = "empty_row"
 	rowTooLong      reason = "row_too_long"
 	blankError      reason = "blank_error"
 	invalidUTF8     reason = "invalid_utf8"
 	misplacedQuote  reason = "misplaced_quote"
 	unknownLocation reason = "unknown_location"
 	unknownParent   reason = "unknown_parent"
-	emptyRow        reason = "empty_row"
 	unknownLevel    reason = "unknown_level"
 	unknownResource reason = "unknown_resource"
 	unknownListed   reason = "not_in_list" // an organisation, sector, market or commodity that its list does not have
@@ -327,14 +330,14 @@ const (
 	// Of rows that are kept.
 	mpiMismatch   reason = "mpi_is_not_headcount_times_intensity"
 	severeAbove   reason = "in_severe_poverty_is_above_headcount"
-	riskMismatch  reason = "overall_risk_is_not_the_mean_of_three"
 	shareMismatch reason = "funding_pct_is_not_the_share"
+	riskMismatch  reason = "overall_risk_is_not_the_mean_of_three"
 	noErrorWord   reason = "error_says_none"      // the column error has a word such as nan or false
 	aboveLevel    reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
 	belowLevel    reason = "placed_below_level"   // at a level below its admin_level
+	otherParent   reason = "admin1_is_not_parent" // of the unit of level 2
 	otherDataset  reason = "resource_of_another_dataset"
 	notAsListed   reason = "not_as_in_list" // a market's position, or a commodity's category
-	otherParent   reason = "admin1_is_not_parent" // of the unit of level 2
 	unknownCode   reason = "unknown_code"
 	duplicateRow  reason = "different_duplicate" // kept only in dumps
 )

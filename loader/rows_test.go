@@ -73,6 +73,61 @@ func TestMisplacedRows(t *testing.T) {
 	}
 }
 
+// TestOtherRows loads a file after another one: a line says when most of its rows are gone or have
+// other values, on this load only.
+func TestOtherRows(t *testing.T) {
+	t.Parallel()
+	const said = "note: idps/a.csv: about 100% of its rows before are not in it as they were"
+	rows := func(n int) string {
+		return strings.ReplaceAll(string(idpsOf(map[string]int{"AFG AF0101 2": n}).Data), "Op,BA,", "Op,BA,9")
+	}
+	was := rows(100)
+	lines := strings.SplitAfter(was, "\n")
+	for name, c := range map[string]struct {
+		now  string
+		want bool
+	}{
+		"the same":          {was, false},
+		"many more":         {rows(2000), false},
+		"fewer":             {strings.Join(lines[:61], ""), false},
+		"another year":      {strings.ReplaceAll(was, "2025-", "2024-"), true},
+		"exchanged columns": {strings.Replace(was, "population,reporting_round", "reporting_round,population", 1), true},
+		"other values":      {strings.ReplaceAll(was, "Op,BA,9", "Op,BA,8"), true},
+		"quotes":            {strings.ReplaceAll(was, "Op,BA,", "Op,\"BA\","), false},
+	} {
+		files, st := smallCatalog(t), openStore(t)
+		for i, text := range []string{was, c.now, c.now} {
+			files["idps/a.csv"] = &fstest.MapFile{Data: []byte(text)}
+			r := build(t, st, files, someDay.Add(time.Duration(i)*time.Hour))
+			if got := slices.Contains(r.Losses(), said); got != (c.want && i == 1) {
+				t.Errorf("%s, load %d: %q", name, i+1, r.Losses())
+			}
+		}
+	}
+}
+
+// TestYearsOfFiles loads files with rows of one year, under several names.
+func TestYearsOfFiles(t *testing.T) {
+	t.Parallel()
+	head, row := shorthand.Replace("{ADM},event_type,events,fatalities,{REF}\n"), ""
+	for day := range 120 {
+		at := time.Date(2024, 9, 3, 0, 0, 0, 0, time.UTC).AddDate(0, 0, day).Format(time.DateOnly)
+		row += fmt.Sprintf("AFG,Y,Y,,,,,,,0,demonstration,%d,0,%s,%s,d,r,,\n", day, at, at)
+	}
+	for path, want := range map[string]bool{
+		"conflict-events/e_2024.csv": false, "conflict-events/e_2023_2025.csv": false, "conflict-events/e_20231.csv": false,
+		"conflict-events/e_2023.csv": true, "conflict-events/e_2025.csv": true, "conflict-events/e_2020_2023.csv": true,
+		"conflict-events/e.csv": false,
+	} {
+		files := smallCatalog(t)
+		files[path] = &fstest.MapFile{Data: []byte(head + row)}
+		said := "fault: " + path + ": 120 of 120 rows begin in other years than its name says"
+		if r := build(t, openStore(t), files, someDay); slices.Contains(r.Losses(), said) != want {
+			t.Errorf("%s: %q", path, r.Losses())
+		}
+	}
+}
+
 // TestMisplacedOfLists checks that markets of a country that lose their units are seen in the
 // prices.
 func TestMisplacedOfLists(t *testing.T) {
@@ -104,7 +159,7 @@ func TestOldStateIsNoBaseline(t *testing.T) {
 	l.previous.state.Roles = map[string]roleState{"idps": {Files: []fileState{was}}}
 	r, err := l.readCatalog(t.Context())
 	testkit.Must(t, err)
-	l.compareMisplaced(r)
+	l.compareFiles(r)
 	if r.report.Summary == "" || slices.ContainsFunc(r.report.Resources,
 		func(f *ResourceReport) bool { return len(f.Faults) > 0 }) {
 		t.Errorf("summary %q", r.report.Summary)
