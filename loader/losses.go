@@ -188,10 +188,10 @@ func (l *load) compareRows(r *result) {
 	}
 }
 
-// compareFiles adds a fault to a file for each country of which more rows are misplaced than before,
-// or the last row at a unit is, and says when most of its rows are others. The state of the load
-// has a copy of the report without it. The counts of a role that the snapshot before has none of
-// are only summed up.
+// compareFiles adds a fault to a file for each country of which more rows are misplaced than
+// before, or the last row at a unit is, and says when most of its rows are others. The state of the
+// load has a copy of the report without it. The counts of a role that the snapshot before has none
+// of are only summed up.
 func (l *load) compareFiles(r *result) {
 	changed := map[string]bool{} // by role
 	for _, t := range r.report.Tables {
@@ -248,6 +248,12 @@ func (l *load) lostUnits(r *result, role, country string) bool {
 		}
 	}
 	return false
+}
+
+// noted are the reasons of rows that are kept and named all the same.
+var noted = []reason{
+	unknownListed, notAsListed, emptyAsWord, belowLevel, otherDataset, mpiMismatch, severeAbove, shareMismatch,
+	riskMismatch,
 }
 
 // Losses are the lines about what the snapshot lacks, has in an older form, or may have wrong.
@@ -319,10 +325,7 @@ func (r *Report) Losses() (lines []string) {
 				lines = append(lines, fmt.Sprintf("dropped: %d × %s, first: %s", e.Count, why, e.First[0]))
 			}
 		}
-		for _, why := range []reason{
-			unknownListed, notAsListed, emptyAsWord, belowLevel, otherDataset,
-			mpiMismatch, severeAbove, shareMismatch, riskMismatch,
-		} {
+		for _, why := range noted {
 			isStale := func(s Stale) bool { return s.Role == f.Role } // its old rows are served
 			if e := f.Oddities[string(why)]; e != nil && !slices.ContainsFunc(r.Stale, isStale) {
 				lines = append(lines, fmt.Sprintf("note: kept: %d × %s, first: %s", e.Count, why, e.First[0]))

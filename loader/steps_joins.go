@@ -102,7 +102,7 @@ func (l listJoin) step() step {
 					from := list.rows.column(l.from[i])
 					c.to.copyFrom(from, row)
 					if own := k.cell(c.at); i > 0 && l.own && len(own) > 0 && string(own) != from.text(row) {
-						f.odd(notAsListed, fmt.Sprintf("%s: %s, the list has %q", c.header, quoted(own), from.text(row)))
+						f.odd(notAsListed, fmt.Sprintf("%s: %s, not %q", c.header, quoted(own), from.text(row)))
 					}
 				}
 				return nil
@@ -195,7 +195,7 @@ func bindMarket(f *sourceReader) rowStep {
 			v, own := markets.rows.column(name), listed.cell(5+i)
 			d, ok := snapshot.ParseDec(string(own))
 			if ok && !v.isNull(row) && d.Float() != v.float(row) {
-				f.odd(notAsListed, fmt.Sprintf("%s: %s, the list has %g", name, quoted(own), v.float(row)))
+				f.odd(notAsListed, fmt.Sprintf("%s: %s, not %g", name, quoted(own), v.float(row)))
 			}
 		}
 		listed.add()

@@ -153,7 +153,8 @@ var ownChecks = map[string][]step{
 	"poverty_rate": {
 		checkComputed(mpiMismatch, 0.0001, "mpi", func(of []float64) float64 { return of[0] * of[1] / 10_000 },
 			"headcount_ratio", "intensity_of_deprivation"), // both are in percent
-		checkComputed(severeAbove, 0.01, "headcount_ratio", slices.Max[[]float64], "headcount_ratio", "in_severe_poverty"),
+		checkComputed(severeAbove, 0.01, "headcount_ratio", slices.Max[[]float64],
+			"headcount_ratio", "in_severe_poverty"),
 	},
 	"funding": {checkComputed(shareMismatch, 1, "funding_pct",
 		func(of []float64) float64 { return 100 * of[0] / of[1] }, "funding_usd", "requirements_usd")},
