@@ -69,9 +69,8 @@ func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, 
 	return r, nil
 }
 
-// read moves to the next row. Those of hashtags, which older files have under the header, and
-// those that repeat the header are skipped. The error is io.EOF after the last row, a *rowFault for
-// a row to be dropped, or an error that ends the file.
+// read moves to the next row, but for hashtags, which older files have, and the header again. The
+// error is io.EOF after the last row, a *rowFault for a row to be dropped, or ends the file.
 func (r *csvReader) read() error {
 	err := r.split()
 	for err == nil && (r.isHeader() || isTagRow(r.cells)) {

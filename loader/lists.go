@@ -457,8 +457,7 @@ var (
 	classLimits = [len(classColumns)]int{128, 128, 128, 128, maxPlaceName, maxPlaceName}
 )
 
-// newJoinTable makes the rows of a list findable by its key, the last of each, and adds the
-// built-in rows.
+// newJoinTable finds rows of a list by their key, the last of each, and adds the built-in rows.
 func newJoinTable(th *theme, rows *tableBuilder) *joinTable {
 	t := &joinTable{rows: rows, at: make(map[string]int, rows.rows)}
 	columns := make([]*vector, len(th.table.key))

@@ -276,8 +276,7 @@ func rowSum(raw []byte) uint64 {
 	return h ^ h>>32
 }
 
-// rowSample has the smallest sums of the rows of a file, in order. Two files with the same rows
-// have the same sample.
+// rowSample has the smallest sums of the rows of a file, in order. Equal rows give equal samples.
 type rowSample []uint64
 
 const sampleSize = 64

@@ -150,9 +150,8 @@ func isFormula(_, text string) bool {
 	return text != "" && strings.IndexByte(formulaStarts, text[0]) >= 0
 }
 
-// oddForm matches what is left of letters that were read in another encoding, markup, and
-// characters that nobody sees: nobody finds such a name or code. Persian and Indian names have
-// joiners.
+// oddForm matches letters that were read in another encoding, markup, and characters that nobody
+// sees: nobody finds such a name or code. Persian and Indian names have joiners.
 var oddForm = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{ad}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}` +
 	`\x{2060}-\x{2069}\x{feff}\x{fffd}]|\pL\?\pL|&(?:#\d+|[a-z]{2,8});|^<[A-Za-z!/]|` +
 	`[\x{c2}\x{c3}][\x{a0}-\x{bf}\x{152}-\x{192}\x{2c6}-\x{2dc}\x{2013}-\x{2122}]|\x{e2}\x{20ac}`)
