@@ -282,8 +282,8 @@ func notMeasure(param, input, name, field string) Issue {
 	const form = "Measures are count, and sum, min, max, mean, distinct or latest with a field, such as sum:FIELD"
 	reason := fmt.Sprintf("%q is no measure", input)
 	switch meant := nearest.Of(strings.ToLower(name), funcNames[1:]); {
-	case name == funcNames[aggregate.Count]:
-		reason += ": count has no field"
+	case name == funcNames[aggregate.Count], name == CoverageName:
+		reason += ": " + name + " has no field"
 	case slices.Contains(funcNames[1:], name): // sum, or sum:
 		reason += ": " + name + " needs a field"
 	case strings.ToLower(name) == "avg" || strings.ToLower(name) == "average":

@@ -82,34 +82,6 @@ func TestFigureTexts(t *testing.T) {
 	}
 }
 
-// TestCoverageMeasure lists requests for coverage: it is of the units of countries.
-func TestCoverageMeasure(t *testing.T) {
-	for query, fine := range map[string]bool{
-		"group_by=location_code&measures=coverage":            true,
-		"group_by=year,location_code&measures=count,coverage": true,
-		"measures=coverage":                               false,
-		"group_by=admin1_code&measures=coverage":          false,
-		"group_by=location_code&measures=coverage:events": false,
-	} {
-		var r Request
-		at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Table == "conflict_event" })
-		r.Scanned.Scan(NewPlan(&Endpoints[at], Aggregate), []byte(query))
-		err := r.Parse()
-		if (err == nil) != fine {
-			t.Errorf("%s: %v", query, err)
-		}
-		if fine && !strings.Contains(strings.Join(FieldNames(r.Question.AggregateFields()), ","), "units,units_known") {
-			t.Errorf("%s: fields %q", query, FieldNames(r.Question.AggregateFields()))
-		}
-	}
-	var r Request
-	at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Table == "funding" })
-	r.Scanned.Scan(NewPlan(&Endpoints[at], Aggregate), []byte("group_by=location_code&measures=coverage"))
-	if r.Parse() == nil {
-		t.Error("funding has coverage, but no units")
-	}
-}
-
 // TestFiguresRefuseFilters: what would choose other rows of a list is an error of a headline
 // figure, in both sets of names. Other unknown parameters are ignored, as everywhere.
 func TestFiguresRefuseFilters(t *testing.T) {
