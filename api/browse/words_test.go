@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/say"
 )
 
 // TestRounded: numbers are as people write them, never further from the exact one than half of the
@@ -91,6 +94,22 @@ func TestCapital(t *testing.T) {
 	} {
 		if got := [2]string{capital(text), uncapital(text)}; got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestCoverageOf: where an address names provinces, districts or markets, the others are no gap.
+func TestCoverageOf(t *testing.T) {
+	t.Parallel()
+	of := &Answer{Notes: say.Notes{Coverage: say.Coverage{Have: 1, All: 26}}}
+	h, _ := contract.HeadlineOf("population", contract.ContractNames)
+	for _, c := range []struct {
+		filter, value string
+		all           int
+	}{{"location_code", "COD", 26}, {"admin1_code", "CD61", 0}, {"admin2_name", "Goma", 0}} {
+		asked := contract.Ask(h.List(contract.ContractNames), contract.Rows).Keep(c.filter, c.value)
+		if got := coverageOf(asked, of).All; got != c.all {
+			t.Errorf("%s=%s: of %d units, want %d", c.filter, c.value, got, c.all)
 		}
 	}
 }
