@@ -25,7 +25,6 @@ import (
 	"hdqs/internal/testkit"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
-	"hdqs/schema"
 	"hdqs/snapshot/store"
 )
 
@@ -528,12 +527,6 @@ func (w *world) publish(channel string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.store.Channels.Publish(channel, w.first.Snapshot, somewhere)
-}
-
-func tableIn(r *loader.Report, role string) loader.TableReport {
-	return r.Tables[slices.IndexFunc(r.Tables, func(t loader.TableReport) bool {
-		return schema.Of(t.Table).Source.Role == role
-	})]
 }
 
 // checkFound checks a load of rows that contradict each other or themselves.

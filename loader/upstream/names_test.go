@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"hdqs/internal/testkit"
 	"hdqs/loader"
 	"hdqs/loader/sample"
+	"hdqs/schema"
 	"hdqs/snapshot/store"
 )
 
@@ -55,6 +57,12 @@ func load(t *testing.T, s *Summary, st *store.Store, n int) *loader.Report {
 }
 
 var somewhere = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
+
+func tableIn(r *loader.Report, role string) loader.TableReport {
+	return r.Tables[slices.IndexFunc(r.Tables, func(t loader.TableReport) bool {
+		return schema.Of(t.Table).Source.Role == role
+	})]
+}
 
 // TestSameFileNames: files whose names are the same, or become the same, are all read.
 func TestSameFileNames(t *testing.T) {
