@@ -20,7 +20,9 @@ type instead struct {
 // years. base is the figure of everybody.
 func insteadOf(s *search, a *answer, f, base *Figure) (of instead, err error) {
 	of.reason = f.reason
-	of.links, err = ofAllAges(s, a, base)
+	if of.links, err = ofAllAges(s, a, base); err == nil && of.links == nil {
+		of.links, err = ofCountry(s, a, base)
+	}
 	if err == nil && of.links == nil && a.until != "" && a.at.country != none {
 		err = addYears(s, &of, a)
 	}
@@ -53,6 +55,23 @@ func ofAllAges(s *search, a *answer, base *Figure) ([]Link, error) {
 		return nil, err
 	}
 	return []Link{{f.rows.Endpoint().Name(), s.titleOf(&all, a.figure.Title), f.View, f.rows, false}}, nil
+}
+
+// ofCountry is the figure of the whole country where a unit of it has no number, as a link without
+// that of the country.
+func ofCountry(s *search, a *answer, base *Figure) ([]Link, error) {
+	whole := *a
+	if whole.at.unit = none; a.at.unit == none || base.Value == nil {
+		return nil, nil
+	}
+	f, err := base, error(nil)
+	if whole.isNarrow() {
+		f, err = s.narrowed(&whole, base)
+	}
+	if err != nil || f.Value == nil {
+		return nil, err
+	}
+	return []Link{{f.rows.Endpoint().Name(), s.titleOf(&whole, a.figure.Title), f.View, f.rows, false}}, nil
 }
 
 // mostYears is how many years with records are links where one has none: the newest.

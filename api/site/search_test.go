@@ -123,3 +123,24 @@ func TestSearchFigures(t *testing.T) {
 		t.Errorf("so few numbers were found: %v", seen)
 	}
 }
+
+// TestSearchUnits: where a unit has no number and its country has one, that is a link, without it.
+func TestSearchUnits(t *testing.T) {
+	t.Parallel()
+	tables := apitest.FigureTables(t)
+	for _, to := range tables {
+		if to.Endpoint.Table == "humanitarian_needs" {
+			need := apitest.Row{
+				"population_status": "INN", "sector_code": "Intersectoral", "category": "total", "population": 70,
+			}
+			row := apitest.With(apitest.InPlace("CAF"), apitest.InYear(2024), need)
+			to.Rows = append(to.Rows, apitest.FullRow(t, to, row))
+		}
+	}
+	page := string(apitest.Browse(apitest.Server(t, state.Options{}, tables), "/search?q=people+in+need+CF01").Body)
+	const link = `location_code=CAF[^"]*">People in need, Name of CAF`
+	if !strings.Contains(page, "no record is of all that") || !regexp.MustCompile(link).MatchString(page) ||
+		strings.Contains(page, ">70<") {
+		t.Errorf("want %s: %.3000s", link, page[strings.Index(page, "<main"):])
+	}
+}
