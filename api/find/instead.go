@@ -154,9 +154,13 @@ func (s *search) elsewhere(a *answer) (why say.Text) {
 // notOf says of which countries there are records, as there are none of one.
 func notOf(s *search, a *answer, names []string) (why say.Text) {
 	n := len(names)
-	if n == 0 {
+	switch {
+	case n == 0:
 		return why
-	} else if n > mostElsewhere {
+	case n == 1:
+		return say.Of("there are no such records of %s here; there are of %s only",
+			s.nameOf(&s.entries[a.at.country]), names[0])
+	case n > mostElsewhere:
 		names = append(names[:mostElsewhere], "…")
 	}
 	return say.Of("there are no such records of %s here; there are of %s countries: %s",
