@@ -74,41 +74,18 @@ func (s *Site) withSnapshot(id string, answer func(*state.Served) error) error {
 // answerView answers with a page that shows what a request asks for. One that has an error is of no
 // use to caches.
 func (of *view) answerView(
-	ctx *fasthttp.RequestCtx, below, template string, head *list.PageHead, wrong func(*browse.Page) []string,
+	ctx *fasthttp.RequestCtx, below, template string, head *list.PageHead, errors func(*browse.Page) []string,
 ) error {
-	err := of.pages.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+	return of.pages.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
 		return of.withPage(ctx, v, below, "", func(page *browse.Page) error {
 			err := of.pages.answerPage(ctx, template, page, head)
-			if len(wrong(page)) > 0 && err == nil {
+			if len(errors(page)) > 0 && err == nil {
 				ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
 				ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 			}
 			return err
 		})
 	})
-	if _, isGone := errors.AsType[*reply.Gone](err); isGone && of.pages.Site.WantsPage(ctx, string(ctx.Path())) {
-		return of.answerGone(ctx, head)
-	}
-	return err
-}
-
-// answerGone answers a person's request for a snapshot that is not held any more, as citations name
-// it, with a page that leads to the newest figures.
-func (of *view) answerGone(ctx *fasthttp.RequestCtx, head *list.PageHead) error {
-	p := of.pages
-	var query fasthttp.Args
-	ctx.QueryArgs().CopyTo(&query)
-	query.Del(contract.SnapshotParam)
-	page := searchPage{
-		pageHead: p.at.head(p.at.T("The figures of that day are not kept any more"), ""),
-		Newest:   strings.TrimSuffix(string(ctx.Path())+"?"+query.String(), "?"),
-	}
-	err := p.answerPage(ctx, "search.html", page, head)
-	if err == nil {
-		ctx.SetStatusCode(fasthttp.StatusGone)
-		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
-	}
-	return err
 }
 
 // withPage makes the page that a request asks for, and calls answer with it. A query that says the

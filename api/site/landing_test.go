@@ -62,6 +62,7 @@ func TestGone(t *testing.T) {
 	s := apitest.Sample(t, state.Options{}, 60)
 	for path, want := range map[string]string{
 		"/browse/funding?location_code=AFG&snapshot=gone": `href="/browse/funding?location_code=AFG">Show the newest figures`,
+		"/country/AFG?snapshot=gone":                      `href="/country/AFG">Show the newest figures`,
 		"/fr/embed/funding?snapshot=gone":                 `href="/fr/embed/funding">Montrer les chiffres`,
 	} {
 		page := s.Answer("GET", path, apitest.Fields("Accept", "text/html"))

@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"html/template"
 	"io"
 	"io/fs"
@@ -88,7 +89,32 @@ func (s *Site) english(m *list.Mount) pages { return pages{s, place{m, lang.All(
 
 // add registers a path below the place. What is at it is made for each request.
 func (p pages) add(path, name string, answer func(*fasthttp.RequestCtx) error, before ...*wire.Gate) {
-	p.route(path, name, answer, p.Site.Lists.Admission.OfPages(before...)...)
+	p.route(path, name, func(ctx *fasthttp.RequestCtx) error {
+		err := answer(ctx)
+		if _, isGone := errors.AsType[*reply.Gone](err); isGone && p.Site.WantsPage(ctx, string(ctx.Path())) {
+			return answerGone(p, ctx)
+		}
+		return err
+	}, p.Site.Lists.Admission.OfPages(before...)...)
+}
+
+// answerGone answers a person's request for a snapshot that is not held any more, as citations name
+// it, with a page that leads to the newest figures.
+func answerGone(p pages, ctx *fasthttp.RequestCtx) error {
+	var query fasthttp.Args
+	ctx.QueryArgs().CopyTo(&query)
+	query.Del(contract.SnapshotParam)
+	page := searchPage{
+		pageHead: p.at.head(p.at.T("The figures of that day are not kept any more"), ""),
+		Newest:   strings.TrimSuffix(string(ctx.Path())+"?"+query.String(), "?"),
+	}
+	head := p.Site.hostHead(reply.HtmlType)
+	err := p.answerPage(ctx, "search.html", page, &head)
+	if err == nil {
+		ctx.SetStatusCode(fasthttp.StatusGone)
+		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
+	}
+	return err
 }
 
 // route registers a path below the place.
