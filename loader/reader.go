@@ -150,8 +150,9 @@ func (f *sourceReader) readRow() *rowFault {
 	if f.row.note != nil {
 		f.countNote(f.row.note)
 	}
-	if start, y := csv.cell(f.file.startAt), f.file.years; y != nil && len(start) > 4 {
-		if year := string(start[:4]); year < y[1] || year > max(y[1], y[2]) {
+	if y := f.file.years; y != nil {
+		if start := csv.cell(f.file.startAt); len(start) > 4 &&
+			(string(start[:4]) < y[1] || string(start[:4]) > max(y[1], y[2])) {
 			f.file.otherYears++
 		}
 	}

@@ -150,11 +150,13 @@ func checkComputed(
 	why reason, tolerance float64, name string, compute func(of []float64) float64, from ...string,
 ) step {
 	return step{bind: func(f *sourceReader) rowStep {
-		values := make([]float64, 1+len(from))
+		columns, values := []*vector{f.rows.column(name)}, make([]float64, 1+len(from))
+		for _, other := range from {
+			columns = append(columns, f.rows.column(other))
+		}
 		return func() *rowFault {
 			row := f.rows.rows
-			for i, column := range append([]string{name}, from...) {
-				v := f.rows.column(column)
+			for i, v := range columns {
 				if v.isNull(row) {
 					return nil
 				}
