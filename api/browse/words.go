@@ -255,20 +255,19 @@ func Parts(l *lang.Language, h *contract.Headline, records []textual.Record) str
 			parts[i] = l.T("preliminary: the newest months can still change")
 		}
 	}
-	alike := slices.Compact(slices.Clone(parts))
+	common := ""
+	if len(slices.Compact(slices.Clone(parts))) == 1 {
+		common = parts[0]
+	}
 	for i := range records {
-		if units[i] != "" || len(alike) > 1 && parts[i] != "" {
+		if units[i] != "" || parts[i] != common {
 			n++
 		}
 	}
-	said := alike
-	switch {
-	case len(records) == 1:
+	said := []string{common}
+	if len(records) == 1 {
 		said = append(said, units...)
-	case len(alike) > 1:
-		said = nil
-		fallthrough
-	case n > 0:
+	} else if n > 0 {
 		said = append(said, l.T("countries whose figure is not complete: %s", lang.Count(n)))
 	}
 	return strings.Join(slices.DeleteFunc(said, func(text string) bool { return text == "" }), l.T(";")+" ")

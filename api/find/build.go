@@ -131,7 +131,7 @@ func (b *builder) finish() *Index {
 			}
 		}
 	}
-	b.countryWords = slices.Sorted(maps.Keys(words))
+	b.countryWords, b.peopleWords = slices.Sorted(maps.Keys(words)), slices.Sorted(maps.Keys(b.people))
 	b.nameRegions()
 	b.words, b.names = b.inText.sorted(), b.called.sorted()
 	return b.Index

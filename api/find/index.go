@@ -93,6 +93,7 @@ type Index struct {
 	words        grouped            // entries by word
 	names        grouped            // entries by what questions call them, other than by one word or a code
 	people       map[string][]int32 // countries by what those who come from them are called
+	peopleWords  []string           // these names, sorted
 	countryWords []string           // of names of countries, sorted
 	levels       sync.Pool          // of *levels, all zero
 	year         int                // of the snapshot

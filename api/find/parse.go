@@ -2,7 +2,6 @@ package find
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -304,7 +303,6 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		}
 	}
 	slices.Sort(units)
-	people := slices.Sorted(maps.Keys(x.people))
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to ||
@@ -318,7 +316,7 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		}
 		near := func(known []string, oneIn int) []string { return nearest.All(word, withFirst(word, known), n/oneIn) }
 		for _, other := range slices.Concat(near(units, oneInPlaces), near(vocabularies().words, oneInWords),
-			near(x.countryWords, oneInPlaces), near(people, oneInPlaces)) {
+			near(x.countryWords, oneInPlaces), near(x.peopleWords, oneInPlaces)) {
 			replaced := func(words []string) []string { return slices.Concat(words[:i], []string{other}, words[i+1:]) }
 			again := x.parse(replaced(words), replaced(written))
 			switch {
@@ -339,7 +337,7 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 func isNearlyEmpty(x *Index, written string) bool {
 	v, word := vocabularies(), folded(written)
 	var all []string
-	for _, known := range [][]string{v.words, x.countryWords, slices.Sorted(maps.Keys(x.people))} {
+	for _, known := range [][]string{v.words, x.countryWords, x.peopleWords} {
 		all = append(all, nearest.All(word, withFirst(word, known), 1)...)
 	}
 	_, from, to := x.span(word, false)

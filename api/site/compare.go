@@ -165,17 +165,17 @@ func newCompare(
 	}
 	page.HasGroups = v.Bound.Groups.Group("western-africa") != nil
 	page.Chosen, page.Unknown = strings.Join(names, ", "), p.at.List(unknown)
-	here := contract.QueryOf(figureParam, page.Figure.Name, countryParam, page.keys())
-	page.pageHead = p.at.head(p.at.T("Compare countries"), strings.TrimSuffix(comparePath+"?"+here, "?"))
+	here := func(keys string) string {
+		return comparePath + "?" + contract.QueryOf(figureParam, page.Figure.Name, countryParam, keys)
+	}
+	page.pageHead = p.at.head(p.at.T("Compare countries"), here(page.keys()))
 	for _, text := range slices.Sorted(maps.Keys(also)) {
 		for _, code := range also[text] {
-			keys := strings.Split(page.keys(), ",")
-			if slices.Contains(keys, code) || len(page.Rows) == mostCompared {
-				continue
+			isHere := slices.ContainsFunc(page.Rows, func(c compared) bool { return c.key == code })
+			if !isHere && len(page.Rows) < mostCompared {
+				address := p.at.root() + here(strings.TrimPrefix(page.keys()+","+code, ","))
+				page.Meant = append(page.Meant, meant{text, p.at.Country(code, all.Find(code).Name), address})
 			}
-			more := strings.Trim(strings.Join(append(keys, code), ","), ",")
-			page.Meant = append(page.Meant, meant{text, p.at.Country(code, all.Find(code).Name), p.at.root() +
-				comparePath + "?" + contract.QueryOf(figureParam, page.Figure.Name, countryParam, more)})
 		}
 	}
 	return page, nil
