@@ -3,6 +3,7 @@ package browse
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
@@ -86,10 +87,22 @@ func (x *figure) tell(q *Question, rows *contract.Question, m measure, b *by) (e
 	if x.About, err = q.about(rows); err != nil {
 		return err
 	}
-	what, unit, around := q.whatOf(rows, m, b.value)
+	field, label := b.value, b.label
+	if isOfOne(rows, field) {
+		field, label = "", ""
+	}
+	what, unit, around := q.whatOf(rows, m, field)
 	x.About.Unit, x.around = unit, around
-	x.entitle(q, rows, named{what: what, by: b.label, where: q.whereOf(rows, x.About, b.as == onCountries)})
+	x.entitle(q, rows, named{what: what, by: label, where: q.whereOf(rows, x.About, b.as == onCountries)})
 	return nil
+}
+
+// isOfOne reports whether a question is about one value of a field, so that nothing is compared by
+// it. Of names that is their code: other names can have a name in them.
+func isOfOne(rows *contract.Question, field string) bool {
+	field = strings.Replace(field, "_name", "_code", 1)
+	values := splitLists(append(rows.Texts(field), rows.Texts(field+contract.SeveralSuffix)...))
+	return len(values) == 1 && !isAny(values[0])
 }
 
 // addOthers says how many countries are only published at other levels than the one that is chosen.

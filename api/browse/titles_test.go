@@ -15,6 +15,7 @@ var (
 	headings = regexp.MustCompile(`(?s)<h2 id="figure[a-z-]*-heading">([^<]*)</h2>\s*<p class="second"><bdi>([^<]*)</bdi>`)
 	inYear   = regexp.MustCompile(`, .*\b\d{4}\b`)
 	overTime = regexp.MustCompile(` by (year|month),`)
+	placed   = regexp.MustCompile(`: | country, | each country`)
 	coded    = regexp.MustCompile(`\b[A-Z]{3}\b|: \d|%`)
 )
 
@@ -24,13 +25,15 @@ var (
 func TestTitles(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{}, 60)
+	drawn := 0
 	for _, view := range contract.Views {
 		name := view.Path[strings.LastIndexByte(view.Path, '/')+1:]
-		page := string(apitest.Browse(s, name).Body)
+		page := string(apitest.Browse(s, "/browse/"+name).Body)
 		for i, found := range headings.FindAllStringSubmatch(page, -1) {
+			drawn++
 			title, second := html.UnescapeString(found[1]), html.UnescapeString(found[2])
-			where := strings.Contains(title, ": ") || strings.Contains(title, " country, ")
-			if !where || !inYear.MatchString(title) || coded.MatchString(title) || strings.Count(second, "; ") < 1 {
+			if !placed.MatchString(title) || !inYear.MatchString(title) || coded.MatchString(title) ||
+				!strings.Contains(second, "; ") {
 				t.Errorf("%s: %q, %q", name, title, second)
 			}
 			if overTime.MatchString(title) && strings.Contains(title, "report of") {
@@ -39,8 +42,11 @@ func TestTitles(t *testing.T) {
 			if i > 0 {
 				continue
 			}
-			frame := string(s.Answer("GET", "/embed/"+name, nil).Body)
-			picture := string(s.Answer("GET", "/figure/"+name+".svg", nil).Body)
+			linked := func(pattern string) string {
+				to := regexp.MustCompile(pattern + `[^"]*`).FindString(html.UnescapeString(page))
+				return string(s.Answer("GET", html.UnescapeString(to), nil).Body)
+			}
+			frame, picture := linked(`/embed/`+name), linked(`/figure/`+name+`\.svg`)
 			for where, text := range map[string]string{
 				"page": page, "frame": frame, "picture": picture,
 			} {
@@ -52,6 +58,28 @@ func TestTitles(t *testing.T) {
 				!strings.Contains(page, `<meta property="og:title" content="`+found[1]+`">`) {
 				t.Errorf("%s: the preview does not say %q", name, title)
 			}
+		}
+	}
+	if drawn < len(contract.Views) {
+		t.Errorf("%d drawings of %d lists", drawn, len(contract.Views))
+	}
+}
+
+// TestTitlesOfOne: where an address has one value of a field, the title does not say that it
+// compares by that field.
+func TestTitlesOfOne(t *testing.T) {
+	t.Parallel()
+	s := apitest.Sample(t, state.Options{}, 120)
+	for path, isBy := range map[string]bool{
+		"humanitarian-needs?by=population_status&measure=records":                               true,
+		"humanitarian-needs?by=population_status&measure=records&population_status=INN":         false,
+		"humanitarian-needs?by=population_status&measure=records&population_status__in=INN":     false,
+		"humanitarian-needs?by=population_status&measure=records&population_status__in=INN,TGT": true,
+	} {
+		page := string(apitest.Browse(s, "/browse/"+path).Body)
+		found := headings.FindStringSubmatch(page)
+		if found == nil || strings.Contains(found[1], " by ") != isBy {
+			t.Errorf("%s: title %q", path, found)
 		}
 	}
 }
