@@ -235,7 +235,7 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 		period := l.Period(r.Value("period_start"), r.Value("period_end"))
 		return l.T("%[2]s only: %[1]s of 12 months are missing", lang.Count(of-had), period)
 	case h.LeastOthers > 0 && isPart:
-		return l.T("in %s countries of asylum", r.Value("other_places"))
+		return l.T("the list has %s countries of asylum only", r.Value("other_places"))
 	case h.OutOfFilters != "" && outOf != "":
 		return l.T("of %s people analysed", l.Rounded(outOf))
 	case h.Whole && !r.Reason.IsZero():
