@@ -14,30 +14,42 @@ import (
 	"hdqs/snapshot"
 )
 
+// before opens the table that a role had before, to compare the new one with it. It is nil if there
+// is none, if the role may shrink, and in a damaged store, which must not stop the load that
+// repairs it.
+func (l *load) before(th *theme) *snapshot.Segment {
+	if !l.previous.hasRows(th.table.name) || l.opts.mayShrink(th.role) {
+		return nil
+	}
+	seg, err := l.previous.open(th.table.name)
+	if err != nil {
+		return nil
+	}
+	return seg
+}
+
+// isOf reports whether a file is one of the last snapshot: by its id, its name or its bytes. That
+// of a role with one file may have any name.
+func (r *ResourceReport) isOf(old fileState, single bool) bool {
+	return r.id != "" && r.id == old.ID || plainName(r.Path) == plainName(old.Path) || r.SHA256 == old.SHA256 || single
+}
+
 // lostFiles is the error of a role that lacks a file of the last snapshot, or of which a file lost
-// more than half of its rows. A file is known by its id, its name or its bytes; that of a role with
-// one file may have any name.
+// more than half of its rows.
 func (p *pass) lostFiles(th *theme, out *roleRows) error {
 	was := p.load.previous.state.Roles[th.role].Files
 	if !p.load.previous.hasRows(th.table.name) || p.load.opts.mayShrink(th.role) {
 		return nil
 	}
-	byPath := map[string]*ResourceReport{}
-	for _, r := range out.resources {
-		byPath[r.Path] = r
-	}
-	files := p.load.catalog.files[th.role]
 	for _, old := range was {
-		i := slices.IndexFunc(files, func(f resourceFile) bool {
-			return f.id != "" && f.id == old.ID || plainName(f.path) == plainName(old.Path) ||
-				byPath[f.path] != nil && byPath[f.path].SHA256 == old.SHA256 || len(files) == 1 && len(was) == 1
+		i := slices.IndexFunc(out.resources, func(r *ResourceReport) bool {
+			return r.isOf(old, len(out.resources) == 1 && len(was) == 1)
 		})
 		if i < 0 {
 			return fmt.Errorf("%s, with %d rows in the current snapshot, is not in the catalog any more; "+
 				"--allow-shrink=%s accepts it", old.Path, old.Report.Rows.Kept, th.role)
 		}
-		now := byPath[files[i].path]
-		if now != nil && 2*now.Rows.Kept < old.Report.Rows.Kept {
+		if now := out.resources[i]; 2*now.Rows.Kept < old.Report.Rows.Kept {
 			return fmt.Errorf("%s fell from %d to %d rows; --allow-shrink=%s accepts it",
 				now.Path, old.Report.Rows.Kept, now.Rows.Kept, th.role)
 		}
@@ -45,53 +57,35 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 	return nil
 }
 
-// lostColumns is the error of a role with a file that lacks a column of which the previous snapshot
-// has values: what was added late is gone again.
-func (p *pass) lostColumns(th *theme, out *roleRows) error {
-	if len(out.lacking) == 0 || !p.load.previous.hasRows(th.table.name) || p.load.opts.mayShrink(th.role) {
+// lostValues is the error of a role of which a column has no value any more, in all files or in one
+// that lacks it, or of which more than half of the texts in a column are gone: codes or units were
+// renamed, or the file is that of another list. Places and sources are compared in other ways.
+func (p *pass) lostValues(th *theme, out *roleRows) error {
+	seg := p.load.before(th)
+	if seg == nil {
 		return nil
-	}
-	seg, err := p.load.previous.open(th.table.name)
-	if err != nil {
-		return nil // a damaged store must not stop the load that repairs it
-	}
-	defer seg.Close()
-	for _, name := range out.lacking {
-		if c, err := seg.Column(name); err == nil && columnHasValue(c) {
-			return fmt.Errorf("a file has no column %s, which has values in the current snapshot; "+
-				"--allow-shrink=%s accepts it", name, th.role)
-		}
-	}
-	return nil
-}
-
-// lostValues is the error of a role of which a column has no value any more, or of which more than
-// half of the texts in a column are gone: codes or units were renamed, or the file is that of
-// another list. Places and sources are compared in other ways.
-func (p *pass) lostValues(th *theme, rows *tableBuilder) error {
-	if rows.rows == 0 || !p.load.previous.hasRows(th.table.name) || p.load.opts.mayShrink(th.role) {
-		return nil
-	}
-	seg, err := p.load.previous.open(th.table.name)
-	if err != nil {
-		return nil // a damaged store must not stop the load that repairs it
 	}
 	defer seg.Close()
 	for i := range th.table.columns {
-		v := rows.column(th.table.columns[i].name)
+		v := out.rows.column(th.table.columns[i].name)
 		was, err := seg.Column(v.name)
-		if err != nil || v.kind == snapshot.Bool || v.group == "place" || v.name == "resource_catalog_id" ||
-			slices.Contains(schema.UnitColumns, v.name) {
+		if err != nil || out.rows.rows == 0 || v.kind == snapshot.Bool || v.group == "place" ||
+			v.name == "resource_catalog_id" || slices.Contains(schema.UnitColumns, v.name) {
 			continue
 		}
-		if !v.hasValue() && columnHasValue(was) {
-			return fmt.Errorf("column %s of table %s has no value any more; --allow-shrink=%s accepts it",
-				v.name, th.table.name, th.role)
+		lost := ""
+		switch gone, example := v.goneTexts(was); {
+		case slices.Contains(out.lacking, v.name) && columnHasValue(was):
+			lost = fmt.Sprintf("a file has no column %s, which has values in the current snapshot", v.name)
+		case !v.hasValue() && columnHasValue(was):
+			lost = fmt.Sprintf("column %s of table %s has no value any more", v.name, th.table.name)
+		case 2*gone > was.Cardinality():
+			lost = fmt.Sprintf("%d of %d values of column %s of table %s are gone, such as %q", gone, was.Cardinality(),
+				v.name, th.table.name, example)
+		default:
+			continue
 		}
-		if gone, example := v.goneTexts(was); 2*gone > was.Cardinality() {
-			return fmt.Errorf("%d of %d values of column %s of table %s are gone, such as %q; "+
-				"--allow-shrink=%s accepts it", gone, was.Cardinality(), v.name, th.table.name, example, th.role)
-		}
+		return fmt.Errorf("%s; --allow-shrink=%s accepts it", lost, th.role)
 	}
 	return nil
 }
@@ -132,11 +126,8 @@ func columnHasValue(c *snapshot.Column) bool {
 // lostCountries is the error of a data table without a row of a country that the previous snapshot
 // has rows of.
 func (l *load) lostCountries(th *theme, data *snapshot.TableData) error {
-	if !l.previous.hasRows(th.table.name) || l.opts.mayShrink(th.role) {
-		return nil
-	}
 	lost := l.countriesLost(data.Name, countriesOf(data))
-	if len(lost) == 0 {
+	if len(lost) == 0 || l.opts.mayShrink(th.role) {
 		return nil
 	}
 	return fmt.Errorf("table %s has no row any more of %s; --allow-shrink=%s accepts it",
@@ -146,24 +137,24 @@ func (l *load) lostCountries(th *theme, data *snapshot.TableData) error {
 // countriesLost are the countries of a table of the previous snapshot that are not among the
 // present ones, none if that table cannot be read: a damaged store must not stop the load that
 // repairs it.
-func (l *load) countriesLost(table string, present []string) []string {
+func (l *load) countriesLost(table string, present []string) (lost []string) {
 	seg, err := l.previous.open(table)
 	if err != nil {
 		return nil
 	}
 	defer seg.Close()
-	lost := map[string]bool{}
 	for _, c := range seg.Columns() {
-		if isCountry(c.Name, c.Kind) {
-			for code := range uint32(c.Cardinality()) {
-				lost[strings.Clone(c.TextOf(code))] = true
+		if !isCountry(c.Name, c.Kind) {
+			continue
+		}
+		for code := range uint32(c.Cardinality()) {
+			if text := c.TextOf(code); !slices.Contains(present, text) {
+				lost = append(lost, strings.Clone(text))
 			}
 		}
 	}
-	for _, code := range present {
-		delete(lost, code)
-	}
-	return slices.Sorted(maps.Keys(lost))
+	slices.Sort(lost)
+	return slices.Compact(lost)
 }
 
 // compareRows reports the roles without a row, and the tables that have fewer rows than before.
@@ -203,8 +194,7 @@ func (l *load) compareFiles(r *result) {
 		counted, was := false, l.previous.state.Roles[f.Role].Files
 		for _, old := range was {
 			counted = counted || old.Report.Misplaced != nil
-			if plainName(old.Path) == plainName(f.Path) || old.SHA256 == f.SHA256 ||
-				len(was) == 1 && len(l.catalog.files[f.Role]) == 1 {
+			if f.isOf(old, len(was) == 1 && len(l.catalog.files[f.Role]) == 1) {
 				before = old.Report.Misplaced
 				if kept, of := old.Report.Sample.keptIn(f.Sample); of >= 8 && 2*kept < of && changed[f.Role] {
 					f.Changed = fmt.Sprintf("about %d%% of its rows before are not in it as they were", 100-100*kept/of)

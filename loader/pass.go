@@ -91,7 +91,7 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 		}
 		why := p.unusable(th, out.refused)
 		if why == nil { // the list may have no file any more
-			why = cmp.Or(p.load.shrunk(th.table.name, out.rows.rows), p.lostValues(th, out.rows))
+			why = cmp.Or(p.load.shrunk(th.table.name, out.rows.rows), p.lostValues(th, out))
 		}
 		if why != nil {
 			if err := p.keepTable(th, out, why); err != nil {
@@ -187,8 +187,7 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	if err != nil {
 		return err
 	}
-	if why := cmp.Or(p.unusable(th, out.refused), p.lostFiles(th, out), p.lostColumns(th, out),
-		p.lostValues(th, out.rows)); why != nil {
+	if why := cmp.Or(p.unusable(th, out.refused), p.lostFiles(th, out), p.lostValues(th, out)); why != nil {
 		return p.keepTable(th, out, why)
 	}
 	data, found := out.rows.finish(false)

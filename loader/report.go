@@ -110,6 +110,7 @@ type ResourceReport struct {
 	ExtraColumns []string `json:"extra_columns,omitempty"` // that nothing reads
 	Notes        []string `json:"notes,omitempty"`
 
+	id    string // as catalog.json has it
 	codes map[string]bool
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 )
 
@@ -105,14 +104,10 @@ func (p *pass) sumJoins() {
 // load.
 func (p *pass) remember(th *theme, out *roleRows, uses []useState, found duplicateRows) {
 	s := roleState{Uses: uses, Duplicates: found, Kept: len(out.refused) > 0}
-	files := p.load.catalog.files[th.role]
 	for _, r := range out.resources {
-		i := slices.IndexFunc(files, func(f resourceFile) bool { return f.path == r.Path })
 		timeless := *r
 		timeless.Seconds = 0 // equal loads have equal manifests
-		s.Files = append(s.Files, fileState{
-			Path: r.Path, ID: files[i].id, Size: r.Bytes, SHA256: r.SHA256, Report: &timeless,
-		})
+		s.Files = append(s.Files, fileState{Path: r.Path, ID: r.id, Size: r.Bytes, SHA256: r.SHA256, Report: &timeless})
 	}
 	p.result.mu.Lock()
 	defer p.result.mu.Unlock()

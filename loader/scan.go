@@ -73,7 +73,7 @@ func (s *scanner) scan(
 	if err != nil {
 		return nil, err
 	}
-	report := &ResourceReport{Role: file.role, Path: file.path, ExtraColumns: r.extra}
+	report := &ResourceReport{Role: file.role, Path: file.path, ExtraColumns: r.extra, id: file.id}
 	if err := to.open(r, report); err != nil {
 		return nil, err
 	}
