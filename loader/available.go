@@ -1,6 +1,8 @@
 package loader
 
 import (
+	"slices"
+
 	"hdqs/snapshot"
 )
 
@@ -16,50 +18,32 @@ type available struct {
 }
 
 // availableIn lists the entries of a table, each once. Only data themes have entries. It only
-// reads data, so tables may be listed concurrently.
-func availableIn(data *snapshot.TableData) []available {
-	var list []available
-	for _, th := range dataThemes {
-		if th.table.name != data.Name {
-			continue
-		}
-		seen := map[available]bool{}
-		for _, place := range th.places {
-			for _, a := range th.availableAt(data, place) {
-				if !seen[a] {
-					seen[a] = true
-					list = append(list, a)
-				}
+// reads data, so tables may be listed concurrently. A row mostly has the place and the resource of
+// the one before, so few pairs are looked up.
+func availableIn(data *snapshot.TableData) (list []available) {
+	i := slices.IndexFunc(dataThemes, func(th *theme) bool { return th.table.name == data.Name })
+	if i < 0 {
+		return nil
+	}
+	th, resources := dataThemes[i], columnData(data.Columns, "resource_catalog_id")
+	seen := map[available]bool{}
+	for _, place := range th.places {
+		isPlace := func(g snapshot.GroupData) bool { return g.Name == place.group }
+		group := data.Groups[slices.IndexFunc(data.Groups, isPlace)]
+		pairs, last := map[uint64]bool{}, ^uint64(0)
+		for row, tuple := range group.Codes {
+			pair := uint64(tuple)<<32 | uint64(resources.Codes[row])
+			if pair == last || pairs[pair] {
+				last = pair
+				continue
 			}
-		}
-	}
-	return list
-}
-
-// availableAt goes through the rows once. A row mostly has the place and the resource of the one
-// before, so few pairs are looked up.
-func (th *theme) availableAt(data *snapshot.TableData, place placeGroup) []available {
-	var group *snapshot.GroupData
-	for i := range data.Groups {
-		if data.Groups[i].Name == place.group {
-			group = &data.Groups[i]
-		}
-	}
-	resources := columnData(data.Columns, "resource_catalog_id")
-	var list []available
-	seen := map[uint64]bool{}
-	last := ^uint64(0)
-	for row, tuple := range group.Codes {
-		pair := uint64(tuple)<<32 | uint64(resources.Codes[row])
-		if pair == last {
-			continue
-		}
-		last = pair
-		if !seen[pair] {
-			seen[pair] = true
+			last, pairs[pair] = pair, true
 			a := th.availablePlace(group.Columns, place.prefix, int(tuple))
 			a.resource = textAt(resources, row)
-			list = append(list, a)
+			if !seen[a] {
+				seen[a] = true
+				list = append(list, a)
+			}
 		}
 	}
 	return list

@@ -3,6 +3,7 @@ package loader
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -131,25 +132,20 @@ type tuples struct {
 }
 
 func (g *tuples) column(name string) *vector {
-	for _, v := range g.columns {
-		if v.name == name {
-			return v
-		}
+	if i := g.at(name); i >= 0 {
+		return g.columns[i]
 	}
 	panic(fmt.Sprintf("loader: group %q has no column %q", g.name, name))
 }
 
+func (g *tuples) has(name string) bool { return g.at(name) >= 0 }
+
+func (g *tuples) at(name string) int {
+	return slices.IndexFunc(g.columns, func(v *vector) bool { return v.name == name })
+}
+
 // isLacking reports whether it is an added group that no row has set.
 func (g *tuples) isLacking() bool { return g.columns[0].added && len(g.codes) == 0 }
-
-func (g *tuples) has(name string) bool {
-	for _, v := range g.columns {
-		if v.name == name {
-			return true
-		}
-	}
-	return false
-}
 
 func (g *tuples) find(key []byte) (code uint32, ok bool) {
 	code, ok = g.byKey[string(key)]

@@ -38,12 +38,11 @@ func (p *pass) lostFlags(role, table string) *listFault {
 		return nil
 	}
 	was, now := countriesIn(data), p.refs.units.countries
-	hasHRP := func(c countryUnit) bool { return c.hasHRP }
-	inGHO := func(c countryUnit) bool { return c.inGHO }
-	for i, flag := range []func(countryUnit) bool{hasHRP, inGHO} {
-		if slices.ContainsFunc(was, flag) && !slices.ContainsFunc(now, flag) {
+	for i, header := range flagHeaders {
+		isSet := func(c countryUnit) bool { return c.flags[i] }
+		if slices.ContainsFunc(was, isSet) && !slices.ContainsFunc(now, isSet) {
 			return newListFault(role, p.load.catalog.files[role][0].path, "no country has the flag %q any more; "+
-				"--allow-shrink=%s accepts it", []string{headerHRP, headerGHO}[i], role)
+				"--allow-shrink=%s accepts it", header, role)
 		}
 	}
 	return nil
@@ -151,24 +150,26 @@ type locationReader struct {
 // unclearFlag is a flag of a country that is not Y, N or empty.
 type unclearFlag struct {
 	country string
+	flag    int
 	path    string
 	text    string // the column and its value
-	set     func(c *countryUnit, last countryUnit)
 }
 
-// readFlag reads a flag of a location. A list that writes flags in another style must not make them
-// false: filters by has_hrp and in_gho would hide countries.
-func (l *locationReader) readFlag(at int, country string, set func(c *countryUnit, last countryUnit)) bool {
-	switch cell := string(l.cell(at)); cell {
-	case "Y":
-		return true
-	case "N", "":
-	default:
-		fault := l.csv.fault(badFlag, l.headers[at]+": "+quoted(l.cell(at)))
-		l.report.odd(fault)
-		l.unclear = append(l.unclear, unclearFlag{country, l.csv.name, fault.Error(), set})
+// readFlags reads the flags of a location. A list that writes them in another style must not make
+// them false: filters by has_hrp and in_gho would hide countries.
+func (l *locationReader) readFlags(country string) (flags [len(flagColumns)]bool) {
+	for i := range flags {
+		switch cell := l.cell(firstFlag + i); string(cell) {
+		case "Y":
+			flags[i] = true
+		case "N", "":
+		default:
+			fault := l.csv.fault(badFlag, flagHeaders[i]+": "+quoted(cell))
+			l.report.odd(fault)
+			l.unclear = append(l.unclear, unclearFlag{country, i, l.csv.name, fault.Error()})
+		}
 	}
-	return false
+	return flags
 }
 
 func (l *locationReader) readRow() *rowFault {
@@ -191,11 +192,7 @@ func (l *locationReader) readRow() *rowFault {
 		return l.csv.cellFault(codeTwice, headerISO3, l.cell(0))
 	}
 	l.units.addCountry(countryUnit{
-		code: code, name: name, start: start,
-		hasHRP: l.readFlag(3, code, func(c *countryUnit, last countryUnit) { c.hasHRP = last.hasHRP }),
-		inGHO:  l.readFlag(4, code, func(c *countryUnit, last countryUnit) { c.inGHO = last.inGHO }),
-
-		classes: l.readClasses(),
+		code: code, name: name, start: start, flags: l.readFlags(code), classes: l.readClasses(),
 	})
 	return nil
 }
@@ -297,7 +294,9 @@ func countriesIn(data *snapshot.TableData) (countries []countryUnit) {
 	for row := range data.Rows {
 		c := countryUnit{
 			code: rowText(data, "code", row), name: rowText(data, "name", row), start: rowInt(data, periodStart, row),
-			hasHRP: rowInt(data, "has_hrp", row) == 1, inGHO: rowInt(data, "in_gho", row) == 1,
+		}
+		for i, name := range flagColumns {
+			c.flags[i] = rowInt(data, name, row) == 1
 		}
 		for i, name := range classColumns {
 			c.classes[i] = rowText(data, name, row)
@@ -328,7 +327,7 @@ func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
 		}
 	}
 	for _, u := range unclear {
-		u.set(&p.refs.units.countries[p.refs.units.countryOf[u.country]], last[u.country])
+		p.refs.units.countries[p.refs.units.countryOf[u.country]].flags[u.flag] = last[u.country].flags[u.flag]
 	}
 	p.load.markStale(p.result, role, unclear[0].path, fmt.Errorf(
 		"%d flags are not Y, N or empty and those of the last snapshot are used; the first: %s",
@@ -363,8 +362,9 @@ func (u *units) tables() (location, admin1, admin2 *tableBuilder) {
 	classified := slices.ContainsFunc(u.countries, func(c countryUnit) bool { return c.classes != noClasses })
 	for i, c := range u.countries {
 		setUnit(location, int32(i), c.code, c.name, c.start)
-		location.column("has_hrp").setBool(c.hasHRP)
-		location.column("in_gho").setBool(c.inGHO)
+		for i, name := range flagColumns {
+			location.column(name).setBool(c.flags[i])
+		}
 		if classified {
 			setClasses(location.group("classes"), c.classes)
 		}
@@ -431,14 +431,17 @@ const (
 	headerISO3      = "ISO 3166-1 Alpha 3-Codes"
 	headerM49       = "M49 English"
 	headerPreferred = "Preferred Term"
-	headerHRP       = "Has HRP"
-	headerGHO       = "In GHO"
 	headerStart     = "Reference Period Start"
 )
 
+// The flags of a country: their columns and headers.
+var flagColumns, flagHeaders = [...]string{"has_hrp", "in_gho"}, [...]string{"Has HRP", "In GHO"}
+
+const firstFlag = 3 // in locationHeaders
+
 // The columns of the two lists of places.
 var (
-	locationHeaders = []string{headerISO3, headerPreferred, headerM49, headerHRP, headerGHO, headerStart}
+	locationHeaders = []string{headerISO3, headerPreferred, headerM49, flagHeaders[0], flagHeaders[1], headerStart}
 	unitHeaders     = []string{"Location", "Admin Level", "P-Code", "Name", "Parent P-Code", "Valid from date"}
 )
 

@@ -83,11 +83,13 @@ func readGroup(group string, columns ...string) step {
 }
 
 // readPeriod sets the first and the last day of a row; the last one ends with its last second.
-func readPeriod() step { return step{wanted: []string{periodStart, periodEnd}, bind: bindPeriod} }
-
-// readOpenPeriod is readPeriod where the file may lack the end.
-func readOpenPeriod() step {
-	return step{wanted: []string{periodStart}, optional: []string{periodEnd}, bind: bindPeriod}
+// Files of an open period may lack the end.
+func readPeriod(open bool) step {
+	s := step{wanted: []string{periodStart}, optional: []string{periodEnd}, bind: bindPeriod}
+	if !open {
+		s.wanted, s.optional = append(s.wanted, periodEnd), nil
+	}
+	return s
 }
 
 func bindPeriod(f *sourceReader) rowStep {
@@ -97,24 +99,29 @@ func bindPeriod(f *sourceReader) rowStep {
 	}
 	k := f.newKey(f.rows.group("period"), periodStart, periodEnd)
 	start, end := k.group.column(periodStart), k.group.column(periodEnd)
-	return once(k, func() *rowFault {
-		from, to := k.cell(0), k.cell(1)
-		first, ok := parseDay(from)
+	readDay := func(name string, cell []byte) (midnight int64, fault *rowFault) {
+		midnight, ok := parseDay(cell)
 		switch {
-		case len(from) == 0:
-			return csv.cellFault(missing, periodStart, nil)
+		case len(cell) == 0:
+			return 0, csv.cellFault(missing, name, nil)
 		case !ok:
-			return csv.cellFault(badDate, periodStart, from)
+			return 0, csv.cellFault(badDate, name, cell)
+		}
+		return midnight, nil
+	}
+	return once(k, func() *rowFault {
+		to := k.cell(1)
+		first, fault := readDay(periodStart, k.cell(0))
+		if fault != nil {
+			return fault
 		}
 		start.setInt(first)
-		switch last, ok := parseDay(to); {
-		case len(to) == 0 && end.nullable:
-			end.setNull()
-		case len(to) == 0:
-			return csv.cellFault(missing, periodEnd, nil)
-		case !ok:
-			return csv.cellFault(badDate, periodEnd, to)
-		default:
+		end.setNull()
+		if len(to) > 0 || !end.nullable {
+			last, fault := readDay(periodEnd, to)
+			if fault != nil {
+				return fault
+			}
 			end.setInt(endOfDay(last))
 		}
 		if fault := f.checkTuple(k.group); fault != nil || end.isNull(k.group.n) {

@@ -43,71 +43,52 @@ func readOrgType() step {
 	}
 }
 
-// readOrg sets an organisation, found by acronym and name (several organisations share an acronym).
-// Its type is that of the list; the file's own description is not used.
-func readOrg() step {
-	return listJoin{
-		role: "org", key: []string{"org_acronym", "org_name"},
-		columns: []string{"org_type_code", "org_type_description"},
-		from:    []string{"org_type_code", "org_type_description"},
-	}.step()
-}
-
-// readSector sets a sector, found by its code. The name of an unknown code is null, or with own the
-// name in the file.
-func readSector(own bool) step {
-	return listJoin{
-		role: "sector", key: []string{"sector_code"},
-		columns: []string{"sector_name"}, from: []string{"name"}, own: own,
-	}.step()
-}
-
-// readCommodity sets a commodity, found by its code. Its name and category are those of the list,
-// or those of the file when the list lacks it.
-func readCommodity() step {
-	return listJoin{
-		role: "commodity", key: []string{"commodity_code"},
-		columns: []string{"commodity_name", "commodity_category"}, from: []string{"name", "category"}, own: true,
-	}.step()
-}
-
-// listJoin declares a group that a list describes. The group has the name of the list's role.
-type listJoin struct {
-	role          string
-	key           []string // headers by which the list has the row, and columns of the same names
-	columns, from []string // columns that are set from these columns of the list
-	own           bool     // what the list lacks is read from the file; otherwise it is null
-}
-
-func (l listJoin) step() step {
-	s := step{wanted: l.key, joins: l.role, optional: l.columns}
-	headers := slices.Concat(l.key, l.columns)
+// readListed sets a group that a list describes, which has the name of the list's role. The row of
+// the list is found by its key: that of an organisation has acronym and name, as several share an
+// acronym. What the list lacks is null where that is allowed, and else read from the file.
+func readListed(role string, group []schema.Column) step {
+	described := schema.Of(role)
+	var key, columns, from []string // headers and columns of the key, other columns, those of the list
+	own := false                    // what the list lacks is read from the file
+	for _, c := range group {
+		name := c.Name
+		if described.Column(name) == nil {
+			name = strings.TrimPrefix(name, role+"_")
+		}
+		if slices.Contains(described.Key, name) {
+			key = append(key, c.Name)
+			continue
+		}
+		columns, from, own = append(columns, c.Name), append(from, name), !c.Null
+	}
+	s := step{wanted: key, joins: role, optional: columns}
+	headers := slices.Concat(key, columns)
 	s.bind = func(f *sourceReader) rowStep {
-		list, k := f.refs.joins[l.role], f.newKey(f.rows.group(l.role), headers...)
-		keyCells, columns := k.vectors(l.key, 0), k.vectors(l.columns, len(l.key))
-		var key []byte
+		list, k := f.refs.joins[role], f.newKey(f.rows.group(role), headers...)
+		keyCells, columns := k.vectors(key, 0), k.vectors(columns, len(key))
+		var listed []byte
 		return once(k, func() *rowFault {
 			if fault := k.readAll(keyCells); fault != nil {
 				return fault
 			}
-			key = key[:0]
-			for i := range l.key {
-				key = keyOf(key, k.cell(i))
+			listed = listed[:0]
+			for i := range key {
+				listed = keyOf(listed, k.cell(i))
 			}
-			if row, ok := list.find(key); ok {
-				if wrong := list.nameElsewhere(l.from[0], row, l.columns[0], k.cell(len(l.key))); wrong != "" {
+			if row, ok := list.find(listed); ok {
+				if wrong := list.nameElsewhere(from[0], row, columns[0].header, k.cell(len(key))); wrong != "" {
 					return f.file.csv.fault(otherName, wrong)
 				}
 				for i, c := range columns {
-					from := list.rows.column(l.from[i])
+					from := list.rows.column(from[i])
 					c.to.copyFrom(from, row)
-					if own := k.cell(c.at); i > 0 && l.own && len(own) > 0 && string(own) != from.text(row) {
-						f.odd(notAsListed, fmt.Sprintf("%s: %s, not %q", c.header, quoted(own), from.text(row)))
+					if cell := k.cell(c.at); i > 0 && own && len(cell) > 0 && string(cell) != from.text(row) {
+						f.odd(notAsListed, fmt.Sprintf("%s: %s, not %q", c.header, quoted(cell), from.text(row)))
 					}
 				}
 				return nil
 			}
-			if l.own {
+			if own {
 				if fault := k.readAll(columns); fault != nil {
 					return fault
 				}
@@ -117,10 +98,10 @@ func (l listJoin) step() step {
 				}
 			}
 			var names []string
-			for i := range l.key {
+			for i := range key {
 				names = append(names, quoted(k.cell(i)))
 			}
-			f.odd(unknownListed, l.role+": "+strings.Join(names, ", "))
+			f.odd(unknownListed, role+": "+strings.Join(names, ", "))
 			return nil
 		})
 	}

@@ -40,8 +40,8 @@ func (s *countryColumns) set(u *units, at int32) {
 	s.id.setInt(ref(at))
 	s.code.setString(c.code)
 	s.name.setString(c.name)
-	s.hrp.setBool(c.hasHRP)
-	s.gho.setBool(c.inGHO)
+	s.hrp.setBool(c.flags[0])
+	s.gho.setBool(c.flags[1])
 }
 
 // The columns of a file that give a row's place. A file's own flags are not used, nor are names of
@@ -57,15 +57,10 @@ var (
 	placeKey = append(slices.Clone(unit2Headers), "admin_level")
 )
 
-// readUnit2 sets the group place down to level 2, and further columns of the group from the cells
-// of their names.
-func readUnit2(more ...string) step { return readUnit(slices.Concat(unit2Headers, more), more) }
-
-// readUnit1 sets the group place for files that have no level 2.
-func readUnit1() step { return readUnit(unit1Headers, nil) }
-
-func readUnit(wanted, more []string) step {
-	return step{wanted: wanted, bind: func(f *sourceReader) rowStep {
+// readUnit sets the group place from the headers of units of one level or both, and more columns of
+// the group from the cells of their names.
+func readUnit(units, more []string) step {
+	return step{wanted: slices.Concat(units, more), bind: func(f *sourceReader) rowStep {
 		k := f.newKey(f.rows.group("place"), slices.Concat(placeKey, more)...)
 		place, others := f.newPlaceColumns(k), k.vectors(more, len(placeKey))
 		return f.placed(k, func() (*placeNote, *rowFault) {

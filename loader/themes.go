@@ -111,38 +111,32 @@ func stepsOf(l *schema.List) []step {
 // readGroupOf is the step that reads a group of a list. Those that places, periods and reference
 // lists describe have the names of these.
 func readGroupOf(l *schema.List, name string) step {
-	var columns []string
-	for i := range l.Columns {
-		if c := &l.Columns[i]; c.Group == name {
-			columns = append(columns, c.Name)
+	var columns []schema.Column
+	var names []string
+	for _, c := range l.Columns {
+		if c.Group == name {
+			columns, names = append(columns, c), append(names, c.Name)
 		}
 	}
 	switch name {
 	case "place":
 		switch {
-		case slices.Contains(columns, "admin2_ref"):
-			return readUnit2(columns[len(schema.UnitColumns):]...)
-		case slices.Contains(columns, "admin1_ref"):
-			return readUnit1()
+		case slices.Contains(names, "admin2_ref"):
+			return readUnit(unit2Headers, names[len(schema.UnitColumns):])
+		case slices.Contains(names, "admin1_ref"):
+			return readUnit(unit1Headers, nil)
 		}
 		return readCountry(name, "")
 	case "origin", "asylum":
 		return readCountry(name, name+"_")
 	case "period":
-		if l.Column(periodEnd).Null {
-			return readOpenPeriod()
-		}
-		return readPeriod()
+		return readPeriod(l.Column(periodEnd).Null)
 	case "market":
 		return readMarket()
-	case "commodity":
-		return readCommodity()
-	case "org":
-		return readOrg()
-	case "sector": // the file's own name is used where there must be one
-		return readSector(!l.Column("sector_name").Null)
+	case "commodity", "org", "sector":
+		return readListed(name, columns)
 	}
-	return readGroup(name, columns...)
+	return readGroup(name, names...)
 }
 
 // ownSteps are the last steps of tables that have more than their columns say.

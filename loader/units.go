@@ -18,12 +18,11 @@ const orphanUnit, orphanCountry = "SS0001", "SSD"
 
 // countryUnit is one of the locations that rows can name.
 type countryUnit struct {
-	code, name     string
-	hasHRP, inGHO  bool
-	classes        [len(classColumns)]string // empty where there is none
-	start          int64
-	placeholder1   int32 // its placeholder of level 1, a position in units.level1
-	placeholderOf2 int32 // the placeholder of level 2 below that
+	code, name   string
+	flags        [len(flagColumns)]bool
+	classes      [len(classColumns)]string // empty where there is none
+	start        int64
+	placeholder1 int32 // its placeholder of level 1, a position in units.level1
 }
 
 // unit is an administrative unit of level 1 or 2. Its id is its position plus one, as in the
@@ -162,9 +161,6 @@ func (u *units) addPlaceholders2() {
 		})
 		u.of2[p.code+placeholderSuffix] = p.below
 	}
-	for i := range u.countries {
-		u.countries[i].placeholderOf2 = u.level1[u.countries[i].placeholder1].below
-	}
 }
 
 // parentOf finds the unit of level 1 that a listed unit of level 2 belongs to. A list cannot name a
@@ -227,32 +223,26 @@ var totalName = regexp.MustCompile(
 // find2 is the unit of level 2 of a row. unknown is a code in the row that no list has: the row
 // then falls to its country, whatever else it says.
 func (u *units) find2(s spot) (at int32, unknown []byte) {
-	home := u.countries[s.country].placeholderOf2
-	switch {
-	case s.named2 && len(s.code2) > 0:
+	if s.named2 && len(s.code2) > 0 {
 		if at, ok := u.of2[string(s.code2)]; ok {
 			return at, nil
 		}
-		return home, s.code2
-	case (s.named1 || s.named2) && len(s.code1) > 0:
-		if at, ok := u.of1[string(s.code1)]; ok {
-			return u.level1[at].below, nil
-		}
-		return home, s.code1
+		return u.level1[u.countries[s.country].placeholder1].below, s.code2
 	}
-	return home, nil
+	s.named1 = s.named1 || s.named2
+	at, unknown = u.find1(s)
+	return u.level1[at].below, unknown
 }
 
 // find1 is find2 for files that have no level 2.
 func (u *units) find1(s spot) (at int32, unknown []byte) {
-	home := u.countries[s.country].placeholder1
-	if !s.named1 || len(s.code1) == 0 {
-		return home, nil
+	if s.named1 && len(s.code1) > 0 {
+		if at, ok := u.of1[string(s.code1)]; ok {
+			return at, nil
+		}
+		unknown = s.code1
 	}
-	if at, ok := u.of1[string(s.code1)]; ok {
-		return at, nil
-	}
-	return home, s.code1
+	return u.countries[s.country].placeholder1, unknown
 }
 
 // ref is the id of the unit at a position.
