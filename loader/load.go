@@ -223,7 +223,8 @@ func (r *result) putRows(b *tableBuilder) error {
 }
 
 func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
-	formulas, odd, countries := countTexts(data, isFormula), countTexts(data, isOddText), countriesOf(data)
+	counts := tableCounts{found, countTexts(data, isFormula), countTexts(data, isOddText)}
+	countries := countriesOf(data)
 	segment, err := r.store.Segments.PutSegment(data)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", data.Name, err)
@@ -232,8 +233,7 @@ func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
 	defer r.mu.Unlock()
 	r.segments[data.Name], r.countries[data.Name] = segment, countries
 	r.report.Tables = append(r.report.Tables, TableReport{
-		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, Duplicates: found,
-		FormulaTexts: formulas, OddTexts: odd,
+		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, tableCounts: counts,
 	})
 	return nil
 }
@@ -243,7 +243,7 @@ func (r *result) keep(old store.SegmentRef, was roleState) {
 	r.segments[old.Table] = old
 	r.report.Tables = append(r.report.Tables, TableReport{
 		Table: old.Table, Rows: old.Rows, Bytes: old.Bytes, SHA256: old.SHA256, Reused: true,
-		Duplicates: was.Duplicates, FormulaTexts: was.FormulaTexts, OddTexts: was.OddTexts,
+		tableCounts: was.tableCounts,
 	})
 }
 

@@ -151,21 +151,13 @@ func (p *pass) putPackages(out listed) error {
 // addDataset adds a row, or says why it cannot be used, with more about it after the name of the
 // package.
 func (p *pass) addDataset(b *tableBuilder, info *packageInfo) (why reason, detail string) {
-	why = readTexts(b, map[string]string{
+	return p.addSource(b, map[string]string{
 		"dataset_catalog_id":    info.ID,
 		"dataset_catalog_stub":  string(info.Name),
 		"dataset_catalog_title": string(info.Title),
 		"catalog_provider_stub": string(info.Organization.Name),
 		"catalog_provider_name": string(info.Organization.Title),
 	})
-	if why != "" {
-		return why, ""
-	}
-	if wrong := setLinks(b, p.load.report.CatalogURL); wrong != "" {
-		return badLink, ": " + wrong
-	}
-	b.commit()
-	return "", ""
 }
 
 // addResource is addDataset for a resource.
@@ -178,7 +170,10 @@ func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) 
 	if !ok {
 		return badLink, ": download_url: " + quoted([]byte(r.URL))
 	}
-	why = readTexts(b, map[string]string{
+	b.column("update_date").setInt(modified)
+	b.column("is_hxl").setBool(r.tagged)
+	b.column("api_updated_date").setInt(p.result.state.Resources[r.ID].Since.UnixMicro())
+	return p.addSource(b, map[string]string{
 		"resource_catalog_id":           r.ID,
 		"dataset_catalog_id":            info.ID,
 		"name":                          string(r.Name),
@@ -189,26 +184,20 @@ func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) 
 		"dataset_catalog_provider_stub": string(info.Organization.Name),
 		"dataset_catalog_provider_name": string(info.Organization.Title),
 	})
-	if why != "" {
-		return why, ""
+}
+
+// addSource adds a row with these texts and the links that follow from them.
+func (p *pass) addSource(b *tableBuilder, texts map[string]string) (why reason, detail string) {
+	for name, value := range texts {
+		if why := b.column(name).read([]byte(value)); why != "" {
+			return why, ""
+		}
 	}
 	if wrong := setLinks(b, p.load.report.CatalogURL); wrong != "" {
 		return badLink, ": " + wrong
 	}
-	b.column("update_date").setInt(modified)
-	b.column("is_hxl").setBool(r.tagged)
-	b.column("api_updated_date").setInt(p.result.state.Resources[r.ID].Since.UnixMicro())
 	b.commit()
 	return "", ""
-}
-
-func readTexts(b *tableBuilder, values map[string]string) reason {
-	for name, value := range values {
-		if why := b.column(name).read([]byte(value)); why != "" {
-			return why
-		}
-	}
-	return ""
 }
 
 // noteUnknownSources reports the resources that rows name and no package has. Their rows are kept

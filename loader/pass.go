@@ -101,7 +101,7 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 		}
 		p.result.addRole(th, out, len(p.load.catalog.files[th.role]) > 0)
 		if th.table.hasPlaces() {
-			p.remember(th, out, nil, duplicateRows{})
+			p.remember(th, out, nil)
 		}
 		p.refs.joins[th.role] = newJoinTable(th, out.rows)
 		read = append(read, out.rows)
@@ -208,7 +208,7 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	if err := r.put(data, found); err != nil {
 		return err
 	}
-	p.remember(th, out, uses, found)
+	p.remember(th, out, uses)
 	return nil
 }
 

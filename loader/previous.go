@@ -165,12 +165,10 @@ type resourceState struct {
 // roleState is what a data table was made from. Without files it only lists the resources that its
 // rows name.
 type roleState struct {
-	Files        []fileState    `json:"files,omitempty"`
-	Kept         bool           `json:"kept,omitempty"` // not of these files with the present lists: read anew
-	Uses         []useState     `json:"uses"`
-	Duplicates   duplicateRows  `json:"duplicates"`
-	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
-	OddTexts     []formulaTexts `json:"odd_texts,omitempty"`
+	Files []fileState `json:"files,omitempty"`
+	Kept  bool        `json:"kept,omitempty"` // not of these files with the present lists: read anew
+	Uses  []useState  `json:"uses"`
+	tableCounts
 }
 
 // fileState is one file as it was read, and what came of it.

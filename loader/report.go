@@ -148,6 +148,11 @@ type TableReport struct {
 	SHA256 string `json:"sha256"`
 	Reused bool   `json:"reused,omitempty"` // taken over from the current snapshot
 
+	tableCounts
+}
+
+// tableCounts counts rows of a table that are noteworthy.
+type tableCounts struct {
 	Duplicates duplicateRows `json:"duplicates"` // rows that another one with the same key replaced
 
 	// FormulaTexts are the columns with texts that begin with =, +, -, @, a tab or a CR. Such rows
@@ -229,19 +234,16 @@ func (r *ResourceReport) skip(f *rowFault) {
 // odd counts a row that is kept.
 func (r *ResourceReport) odd(f *rowFault) { count(&r.Oddities, f) }
 
-// unknownCode counts a row whose administrative code no list has.
+// unknownCode counts a row whose administrative code no list has, and names each code once.
 func (r *ResourceReport) unknownCode(line int, code string) {
 	if r.UnknownCodes == nil {
-		r.UnknownCodes = &Examples{}
-		r.codes = map[string]bool{}
+		r.UnknownCodes, r.codes = &Examples{}, map[string]bool{}
 	}
 	r.UnknownCodes.Count++
 	if !r.codes[code] {
 		r.codes[code] = true
 		r.UnknownCodes.Distinct++
-		if len(r.UnknownCodes.First) < maxExamples {
-			r.UnknownCodes.First = append(r.UnknownCodes.First, fmt.Sprintf("%s:%d: %s", r.Path, line, clip(code, 100)))
-		}
+		r.UnknownCodes.name(fmt.Sprintf("%s:%d: %s", r.Path, line, clip(code, 100)))
 	}
 }
 
@@ -260,8 +262,12 @@ func count(m *map[string]*Examples, f *rowFault) {
 		(*m)[string(f.reason)] = e
 	}
 	e.Count++
+	e.name(clip(fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail), 300))
+}
+
+func (e *Examples) name(first string) {
 	if len(e.First) < maxExamples {
-		e.First = append(e.First, clip(fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail), 300))
+		e.First = append(e.First, first)
 	}
 }
 

@@ -102,8 +102,8 @@ func (p *pass) sumJoins() {
 
 // remember keeps what a table was made from. A role with a refused file is read again by the next
 // load.
-func (p *pass) remember(th *theme, out *roleRows, uses []useState, found duplicateRows) {
-	s := roleState{Uses: uses, Duplicates: found, Kept: len(out.refused) > 0}
+func (p *pass) remember(th *theme, out *roleRows, uses []useState) {
+	s := roleState{Uses: uses, Kept: len(out.refused) > 0}
 	for _, r := range out.resources {
 		timeless := *r
 		timeless.Seconds = 0 // equal loads have equal manifests
@@ -113,7 +113,7 @@ func (p *pass) remember(th *theme, out *roleRows, uses []useState, found duplica
 	defer p.result.mu.Unlock()
 	for _, t := range p.result.report.Tables {
 		if t.Table == th.table.name {
-			s.FormulaTexts, s.OddTexts = t.FormulaTexts, t.OddTexts
+			s.tableCounts = t.tableCounts
 		}
 	}
 	p.result.state.Roles[th.role] = s
