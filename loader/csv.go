@@ -43,6 +43,7 @@ type csvReader struct {
 	latin1  int   // rows that are not UTF-8 but could be Latin-1
 
 	header []string
+	sum    uint64         // of the header
 	at     map[string]int // column name -> position
 	extra  []string       // columns that were not asked for
 }

@@ -102,9 +102,7 @@ func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 	}
 	was := p.load.previous.state.Roles[th.role]
 	if th.category == "" {
-		if th.table.hasPlaces() {
-			r.state.Roles[th.role] = was
-		}
+		r.state.Roles[th.role] = was
 		r.keep(old, roleState{})
 		return nil
 	}
@@ -141,7 +139,7 @@ func (p *pass) useFallback(
 	if err := restore(previous); err != nil {
 		return fmt.Errorf("%w; and the old one cannot be read: %w", f.why, err)
 	}
-	p.broken[f.role] = f.why
+	p.broken[f.role], p.result.state.Roles[f.role] = f.why, p.load.previous.state.Roles[f.role]
 	if f.path != "" {
 		p.result.report.refuse(f.role, f.path, f.why)
 	}

@@ -77,14 +77,17 @@ func (p *pass) readUnits(ctx context.Context) error {
 
 // readList reads the files of a list of places.
 func (p *pass) readList(ctx context.Context, role string, to rowReader) *listFault {
+	var read []*ResourceReport
 	for _, file := range p.load.catalog.files[role] {
 		wanted, _, _ := headersOf(role)
 		report, err := p.load.scan(ctx, file, wanted, nil, to)
 		if err != nil {
 			return newListFault(role, file.path, "%w", err)
 		}
-		p.result.report.Resources = append(p.result.report.Resources, report)
+		read = append(read, report)
 	}
+	p.result.report.Resources = append(p.result.report.Resources, read...)
+	p.result.state.Roles[role] = roleState{Files: filesOf(read)}
 	return nil
 }
 
@@ -194,6 +197,7 @@ func (l *locationReader) readRow() *rowFault {
 	l.units.addCountry(countryUnit{
 		code: code, name: name, start: start, flags: l.readFlags(code), classes: l.readClasses(),
 	})
+	l.report.Sample.add(l.csv)
 	return nil
 }
 
@@ -247,6 +251,7 @@ func (l *unitReader) readRow() *rowFault {
 	u.level, u.start = int(level), start
 	u.fault = l.csv.fault(unknownParent, fmt.Sprintf("%s, parent %s", clip(u.code, 100), clip(u.parent, 100)))
 	l.units.listed = append(l.units.listed, u)
+	l.report.Sample.add(l.csv)
 	return nil
 }
 

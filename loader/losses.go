@@ -186,7 +186,7 @@ func (l *load) compareFiles(r *result) {
 	changed := map[string]bool{} // by role
 	for _, t := range r.report.Tables {
 		old, _ := l.previous.table(t.Table)
-		changed[roleOf(t.Table)] = old.SHA256 != t.SHA256
+		changed[roleOf(t.Table)] = changed[roleOf(t.Table)] || old.SHA256 != t.SHA256
 	}
 	var first []string
 	for _, f := range r.report.Resources {

@@ -100,9 +100,7 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 			continue
 		}
 		p.result.addRole(th, out, len(p.load.catalog.files[th.role]) > 0)
-		if th.table.hasPlaces() {
-			p.remember(th, out, nil)
-		}
+		p.remember(th, out, nil)
 		p.refs.joins[th.role] = newJoinTable(th, out.rows)
 		read = append(read, out.rows)
 	}

@@ -5,7 +5,6 @@ import (
 	"hash/crc32"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // step is one part of reading a row: it takes some cells of a file and sets some columns of a
@@ -63,7 +62,6 @@ type sourceFile struct {
 	ownUsed  int // how many rows these were used for
 
 	strangers  int      // rows that belong into another list
-	header     uint64   // a sum of the names of the columns
 	years      []string // that the name says: all, the first, the last; nil when it says none
 	startAt    int
 	otherYears int // rows that begin in other ones
@@ -100,7 +98,7 @@ func (f *sourceReader) open(r *csvReader, report *ResourceReport) error {
 }
 
 func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
-	f.file.csv, f.file.report, f.file.header = r, report, rowSum([]byte(strings.Join(r.header, ",")))
+	f.file.csv, f.file.report = r, report
 	f.file.startAt = r.position(periodStart)
 	for _, s := range f.steps {
 		f.file.steps = append(f.file.steps, s.bind(f))
@@ -141,11 +139,9 @@ func (f *sourceReader) readRow() *rowFault {
 	f.rows.commit()
 	csv := f.file.csv
 	f.rows.from.add(f.rows.rows-1, csv.name, csv.line)
-	if f.row.use != nil {
-		sum := rowSum(csv.raw)
+	if sum := f.file.report.Sample.add(csv); f.row.use != nil {
 		f.row.use.rows++
 		f.row.use.sum += sum
-		f.file.report.Sample.add((sum ^ f.file.header) >> 11) // exact in every reader of JSON
 	}
 	if f.row.note != nil {
 		f.countNote(f.row.note)
@@ -282,13 +278,18 @@ type rowSample []uint64
 
 const sampleSize = 64
 
-func (s *rowSample) add(sum uint64) {
-	if n := len(*s); n == sampleSize && sum >= (*s)[n-1] {
-		return
+// add takes the current row of a file and returns its sum, which the sample has together with that
+// of the header.
+func (s *rowSample) add(csv *csvReader) uint64 {
+	sum := rowSum(csv.raw)
+	inSample := (sum ^ csv.sum) >> 11 // exact in every reader of JSON
+	if n := len(*s); n == sampleSize && inSample >= (*s)[n-1] {
+		return sum
 	}
-	if at, found := slices.BinarySearch(*s, sum); !found {
-		*s = slices.Insert(*s, at, sum)[:min(len(*s)+1, sampleSize)]
+	if at, found := slices.BinarySearch(*s, inSample); !found {
+		*s = slices.Insert(*s, at, inSample)[:min(len(*s)+1, sampleSize)]
 	}
+	return sum
 }
 
 // keptIn counts the sums that the sample of a later file has too, of those that it would have.

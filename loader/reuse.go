@@ -100,15 +100,19 @@ func (p *pass) sumJoins() {
 	r.state.Joins = hex.EncodeToString(h.Sum(nil))
 }
 
+func filesOf(reports []*ResourceReport) (files []fileState) {
+	for _, r := range reports {
+		timeless := *r
+		timeless.Seconds = 0 // equal loads have equal manifests
+		files = append(files, fileState{Path: r.Path, ID: r.id, Size: r.Bytes, SHA256: r.SHA256, Report: &timeless})
+	}
+	return files
+}
+
 // remember keeps what a table was made from. A role with a refused file is read again by the next
 // load.
 func (p *pass) remember(th *theme, out *roleRows, uses []useState) {
-	s := roleState{Uses: uses, Kept: len(out.refused) > 0}
-	for _, r := range out.resources {
-		timeless := *r
-		timeless.Seconds = 0 // equal loads have equal manifests
-		s.Files = append(s.Files, fileState{Path: r.Path, ID: r.id, Size: r.Bytes, SHA256: r.SHA256, Report: &timeless})
-	}
+	s := roleState{Uses: uses, Kept: len(out.refused) > 0, Files: filesOf(out.resources)}
 	p.result.mu.Lock()
 	defer p.result.mu.Unlock()
 	for _, t := range p.result.report.Tables {

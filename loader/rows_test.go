@@ -108,6 +108,32 @@ func TestOtherRows(t *testing.T) {
 	}
 }
 
+// TestOtherRowsOfLists loads a list, then one in which most rows have the values of others, then the
+// first one again.
+func TestOtherRowsOfLists(t *testing.T) {
+	t.Parallel()
+	const n = 30
+	for role, c := range map[string]struct{ head, row string }{
+		"pcodes":   {"Location,Admin Level,P-Code,Name,Parent P-Code,Valid from date", "NGA,1,NG%02d,Place %d,NGA,2020-01-01"},
+		"market":   {"{ADM},market_name,market_code,lat,lon,{REF}", "NGA,Y,Y,,,,,,,0,Market,%d,%d,1,,,,,,"},
+		"currency": {"code,name", "C%02d,Coin %d"},
+	} {
+		files, st, path := smallCatalog(t), openStore(t), "reference/"+role+".csv"
+		for load, by := range []int{0, 1, 0} {
+			text := shorthand.Replace(c.head) + "\n"
+			for i := range n {
+				text += fmt.Sprintf(c.row+"\n", i, (i+by)%n)
+			}
+			files[path] = &fstest.MapFile{Data: []byte(text)}
+			said := strings.Join(build(t, st, files, someDay.Add(time.Duration(load)*time.Hour)).Losses(), "\n")
+			want := "note: " + path + ": about 100% of its rows before are not in it as they were"
+			if got := strings.Contains(said, want); got != (load > 0) {
+				t.Errorf("%s, load %d: %q", role, load+1, said)
+			}
+		}
+	}
+}
+
 // TestYearsOfFiles loads files with rows of one year, under several names.
 func TestYearsOfFiles(t *testing.T) {
 	t.Parallel()
