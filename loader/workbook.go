@@ -59,9 +59,9 @@ func riskTable(r io.Reader) (out io.Reader, err error) {
 		return nil, err
 	}
 	defer w.Close()
-	name, year := riskSheetOf(w)
-	if year == "" {
-		return nil, fmt.Errorf(`workbook: no sheet "INFORM Risk YYYY (a-z)" among %d`, w.SheetCount)
+	name, year, err := riskSheetOf(w)
+	if err != nil {
+		return nil, err
 	}
 	t := &riskRows{year: year}
 	if err := t.read(w, name); err != nil {
@@ -120,14 +120,23 @@ func checkSheets(w *excelize.File) (err error) {
 	return err
 }
 
-// riskSheetOf finds the newest sheet of the index.
-func riskSheetOf(w *excelize.File) (name, year string) {
+// riskSheetOf finds the newest sheet of the index. A hidden one may be a draft.
+func riskSheetOf(w *excelize.File) (name, year string, err error) {
 	for _, sheet := range w.GetSheetList() {
-		if m := riskSheet.FindStringSubmatch(strings.TrimSpace(sheet)); m != nil && m[1] > year {
+		m := riskSheet.FindStringSubmatch(strings.TrimSpace(sheet))
+		shown, _ := w.GetSheetVisible(sheet)
+		switch {
+		case m == nil || !shown:
+		case m[1] == year:
+			return "", "", fmt.Errorf("workbook: two sheets of %s: %q and %q", year, name, sheet)
+		case m[1] > year:
 			name, year = sheet, m[1]
 		}
 	}
-	return name, year
+	if year == "" {
+		err = fmt.Errorf(`workbook: no sheet "INFORM Risk YYYY (a-z)" is shown among %d`, w.SheetCount)
+	}
+	return name, year, err
 }
 
 // riskRows writes the rows of the sheet as lines.

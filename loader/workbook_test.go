@@ -188,12 +188,19 @@ func TestBadWorkbooks(t *testing.T) {
 	}
 	wide := `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1"><c r="SS1" t="str"><v>x</v></c></row></sheetData></worksheet>`
 	good := makeWorkbook(t, name, rows, nil)
+	sheets := func(other, state string) map[string]string {
+		return map[string]string{"xl/workbook.xml": `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ` +
+			`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="` + other +
+			`" sheetId="73" r:id="rId1"/><sheet name="` + name + `" sheetId="85" state="` + state + `" r:id="rId2"/></sheets></workbook>`}
+	}
 	for what, c := range map[string]struct {
 		data []byte
 		says string
 	}{
 		"text":         {[]byte("location_code,risk_class\n"), "not a workbook"},
 		"cut":          {good[:len(good)/2], "not a workbook"},
+		"hidden":       {makeWorkbook(t, name, rows, sheets("About", "hidden")), "no sheet"},
+		"two alike":    {makeWorkbook(t, name, rows, sheets(name+" ", "visible")), "two sheets of 2024"},
 		"other sheets": {makeWorkbook(t, "Risk", rows, nil), "no sheet"},
 		"no names":     {makeWorkbook(t, name, rows[3:], nil), `no row with the name "ISO3"`},
 		"renamed": {
