@@ -141,7 +141,7 @@ func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, e
 		Results ckanPackages `json:"results"`
 	}
 	var found []*ckanPackage
-	seen := map[catalogfile.Text]bool{}
+	seen := map[catalogfile.Text]bool{} // ids, and names after a blank
 	count, size := -1, 0
 	for {
 		p, err := ask[page](ctx, s, "package_search", url.Values{
@@ -163,13 +163,13 @@ func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, e
 			if x == nil { // null
 				x = &ckanPackage{fault: errors.New("it is null")}
 			}
-			if x.ID != "" && seen[x.ID] {
+			if x.ID != "" && seen[x.ID] || x.Name != "" && seen[" "+x.Name] {
 				return nil, fmt.Errorf("%w: a package came twice", errUnstable)
 			}
 			if size += len(x.raw); size > maxSearchBytes {
 				return nil, fmt.Errorf("package_search for %.100s: more than %d bytes of packages", fq, maxSearchBytes)
 			}
-			seen[x.ID] = true
+			seen[x.ID], seen[" "+x.Name] = true, true
 			found = append(found, x)
 		}
 		switch {

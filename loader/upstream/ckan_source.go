@@ -212,7 +212,13 @@ func (c *ckanSource) packages(ctx context.Context, datasets []string, use func(*
 		return err
 	}
 	take(risk)
-	if p := c.found[organisationsDataset]; p != nil {
+	p := c.found[organisationsDataset]
+	if c.found == nil { // they could not be listed
+		if p, err = c.site.show(ctx, organisationsDataset); err != nil {
+			return err
+		}
+	}
+	if p != nil {
 		take([]*ckanPackage{p})
 	}
 	for ids := range slices.Chunk(datasets, packagesPerSearch) {

@@ -98,3 +98,23 @@ func TestHostileLinks(t *testing.T) {
 		t.Errorf("%d requests reached the inner server", reached.Load())
 	}
 }
+
+// TestNoListing: if the datasets of the organization cannot be listed, all packages are there
+// still.
+func TestNoListing(t *testing.T) {
+	t.Parallel()
+	server, o := site(t)
+	first := mustSync(t, o)
+	server.Lock()
+	server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		fails := strings.HasPrefix(r.URL.Query().Get("fq"), "organization:")
+		if fails {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		return fails
+	}
+	server.Unlock()
+	if s := mustSync(t, o); s.Packages != first.Packages || s.Count(loader.SourceStale) == 0 {
+		t.Errorf("%d packages, %d before; %d stale", s.Packages, first.Packages, s.Count(loader.SourceStale))
+	}
+}

@@ -178,9 +178,15 @@ func TestOnlyAndDryRun(t *testing.T) {
 }
 
 // TestUnstableSearch: a package that comes twice while the pages are read makes the search begin
-// again.
+// again, and so does a second one with its name.
 func TestUnstableSearch(t *testing.T) {
 	t.Parallel()
+	for _, id := range []string{"one", "two"} {
+		testUnstableSearch(t, id)
+	}
+}
+
+func testUnstableSearch(t *testing.T, id string) {
 	server, o := site(t)
 	asked := 0
 	server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
@@ -189,10 +195,10 @@ func TestUnstableSearch(t *testing.T) {
 		}
 		asked++
 		if asked == 1 {
-			x := map[string]any{"id": "one", "name": "one"}
+			x, y := map[string]any{"id": "one", "name": "one"}, map[string]any{"id": id, "name": "one"}
 			_ = json.NewEncoder(w).Encode(map[string]any{
 				"success": true,
-				"result":  map[string]any{"count": 2, "results": []any{x, x}},
+				"result":  map[string]any{"count": 2, "results": []any{x, y}},
 			})
 			return true
 		}
