@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -224,9 +225,8 @@ type unitReader struct {
 }
 
 func (l *unitReader) readRow() *rowFault {
-	u := listedUnit{
-		country: string(l.cell(0)), code: string(l.cell(2)), name: string(l.cell(3)), parent: string(l.cell(4)),
-	}
+	country, parent := bytes.TrimSpace(l.cell(0)), bytes.TrimSpace(l.cell(4))
+	u := listedUnit{country: string(country), code: string(l.cell(2)), name: string(l.cell(3)), parent: string(parent)}
 	start, ok := parseDay(l.cell(5))
 	level, isInt := parseInt(l.cell(1))
 	_, known := l.units.countryOf[u.country]
@@ -247,6 +247,9 @@ func (l *unitReader) readRow() *rowFault {
 	}
 	if name := l.cell(3); isEmptyWord(name) {
 		l.report.odd(l.csv.cellFault(emptyAsWord, unitHeaders[3], name))
+	}
+	if len(country) < len(l.cell(0)) || len(parent) < len(l.cell(4)) { // the unit would be lost
+		l.report.odd(l.csv.fault(blankAround, fmt.Sprintf("%q, parent %q", l.cell(0), l.cell(4))))
 	}
 	u.level, u.start = int(level), start
 	u.fault = l.csv.fault(unknownParent, fmt.Sprintf("%s, parent %s", clip(u.code, 100), clip(u.parent, 100)))
@@ -464,42 +467,3 @@ var (
 	}
 	classLimits = [len(classColumns)]int{128, 128, 128, 128, maxPlaceName, maxPlaceName}
 )
-
-// newJoinTable finds rows of a list by their key, the last of each, and adds the built-in rows.
-func newJoinTable(th *theme, rows *tableBuilder) *joinTable {
-	t := &joinTable{rows: rows, at: make(map[string]int, rows.rows)}
-	columns := make([]*vector, len(th.table.key))
-	for i, name := range th.table.key {
-		columns[i] = rows.column(name)
-	}
-	var key []byte
-	for row := range rows.rows {
-		key = key[:0]
-		for _, v := range columns {
-			key = keyOf(key, []byte(v.text(row)))
-		}
-		t.at[string(key)] = row
-	}
-	for _, extra := range builtInRows[th.role] {
-		key = keyOf(key[:0], []byte(extra[0]))
-		if _, listed := t.at[string(key)]; listed {
-			continue
-		}
-		t.at[string(key)] = rows.rows
-		rows.own[0].setString(extra[0])
-		rows.own[1].setString(extra[1])
-		rows.commit()
-	}
-	return t
-}
-
-// builtInRows are added to a list unless it has their code: the incumbent's own additions.
-var builtInRows = map[string][][2]string{
-	"org-type": {{"501", "Civil Society"}, {"502", "Observer"}, {"503", "Development Programme"}, {"504", "Local NGO"}},
-	"sector": {
-		{"Cash", "Cash programming"},
-		{"Hum", "Humanitarian assistance (unspecified)"},
-		{"Multi", "Multi-sector (unspecified)"},
-		{"Intersectoral", "Intersectoral"},
-	},
-}

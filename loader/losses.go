@@ -242,7 +242,7 @@ func (l *load) lostUnits(r *result, role, country string) bool {
 // noted are the reasons of rows that are kept and named all the same.
 var noted = []reason{
 	unknownListed, notAsListed, emptyAsWord, belowLevel, otherDataset, mpiMismatch, severeAbove, shareMismatch,
-	riskMismatch,
+	riskMismatch, noText, blankAround,
 }
 
 // Losses are the lines about what the snapshot lacks, has in an older form, or may have wrong.

@@ -136,10 +136,12 @@ func (p *pass) putPackages(out listed) error {
 		for _, r := range kept {
 			if why, detail := p.addResource(resources, info, r); why != "" {
 				report.drop(&rowFault{file: info.path, reason: why, detail: "resource " + r.ID + detail})
+			} else if d := r.doubt; d != nil {
+				report.odd(&rowFault{file: info.path, reason: d.reason, detail: "resource " + r.ID + ": " + d.detail})
 			}
 		}
 	}
-	if report.Drops != nil {
+	if report.Drops != nil || report.Oddities != nil {
 		p.result.report.Resources = append(p.result.report.Resources, report)
 	}
 	if err := p.result.putRows(datasets); err != nil {

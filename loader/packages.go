@@ -99,8 +99,22 @@ func parsePackage(data []byte) (*packageInfo, error) {
 	for i := range p.Resources {
 		r := &p.Resources[i]
 		r.tagged, r.CheckInfo = r.isHXL(), nil // the text is long
+		r.doubt, r.PackageID, r.URLType = p.doubtOf(r), "", ""
 	}
 	return p, nil
+}
+
+// doubtOf says in what a resource contradicts its package, or that it has none of a name.
+func (p *packageInfo) doubtOf(r *resourceInfo) *rowFault {
+	switch own, url := "/dataset/"+p.ID+"/resource/"+r.ID+"/", string(r.URL); {
+	case r.PackageID != "" && string(r.PackageID) != p.ID:
+		return &rowFault{reason: otherDataset, detail: "package_id " + quoted([]byte(r.PackageID))}
+	case r.URLType == "upload" && strings.Contains(url, "/resource/") && !strings.Contains(url, own):
+		return &rowFault{reason: otherDataset, detail: "url " + quoted([]byte(url)) + ", want it to have " + own}
+	case p.Name == "", p.Title == "", r.Name == "":
+		return &rowFault{reason: noText, detail: "a name or title of dataset " + p.ID}
+	}
+	return nil
 }
 
 // memory is about how many bytes the package takes.
@@ -155,8 +169,11 @@ type resourceInfo struct {
 	LastModified     catalogfile.Text `json:"last_modified"`
 	MetadataModified catalogfile.Text `json:"metadata_modified"`
 	CheckInfo        json.RawMessage  `json:"fs_check_info"`
+	PackageID        catalogfile.Text `json:"package_id"`
+	URLType          catalogfile.Text `json:"url_type"`
 
-	tagged bool // isHXL, of a package that has been read
+	tagged bool      // isHXL, of a package that has been read
+	doubt  *rowFault // likewise
 }
 
 // modified is the time of the resource's last change, to the second.

@@ -342,6 +342,8 @@ const (
 	noErrorWord   reason = "error_says_none"      // the column error has a word such as nan or false
 	aboveLevel    reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
 	belowLevel    reason = "placed_below_level"   // at a level below its admin_level
+	noText        reason = "no_text"              // a name or title is empty
+	blankAround   reason = "blanks_around_code"   // of a country or a parent
 	otherParent   reason = "admin1_is_not_parent" // of the unit of level 2
 	otherDataset  reason = "resource_of_another_dataset"
 	notAsListed   reason = "not_as_in_list" // a market's position, or a commodity's category

@@ -108,13 +108,13 @@ func TestOtherRows(t *testing.T) {
 	}
 }
 
-// TestOtherRowsOfLists loads a list, then one in which most rows have the values of others, then the
-// first one again.
+// TestOtherRowsOfLists loads a list, then one in which most rows have the values of others, then
+// the first one again.
 func TestOtherRowsOfLists(t *testing.T) {
 	t.Parallel()
-	const n = 30
+	const n, unitHead = 30, "Location,Admin Level,P-Code,Name,Parent P-Code,Valid from date"
 	for role, c := range map[string]struct{ head, row string }{
-		"pcodes":   {"Location,Admin Level,P-Code,Name,Parent P-Code,Valid from date", "NGA,1,NG%02d,Place %d,NGA,2020-01-01"},
+		"pcodes":   {unitHead, "NGA,1,NG%02d,Place %d,NGA,2020-01-01"},
 		"market":   {"{ADM},market_name,market_code,lat,lon,{REF}", "NGA,Y,Y,,,,,,,0,Market,%d,%d,1,,,,,,"},
 		"currency": {"code,name", "C%02d,Coin %d"},
 	} {

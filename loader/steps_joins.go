@@ -219,3 +219,42 @@ func readIDs() step {
 		}
 	}}
 }
+
+// newJoinTable finds rows of a list by their key, the last of each, and adds the built-in rows.
+func newJoinTable(th *theme, rows *tableBuilder) *joinTable {
+	t := &joinTable{rows: rows, at: make(map[string]int, rows.rows)}
+	columns := make([]*vector, len(th.table.key))
+	for i, name := range th.table.key {
+		columns[i] = rows.column(name)
+	}
+	var key []byte
+	for row := range rows.rows {
+		key = key[:0]
+		for _, v := range columns {
+			key = keyOf(key, []byte(v.text(row)))
+		}
+		t.at[string(key)] = row
+	}
+	for _, extra := range builtInRows[th.role] {
+		key = keyOf(key[:0], []byte(extra[0]))
+		if _, listed := t.at[string(key)]; listed {
+			continue
+		}
+		t.at[string(key)] = rows.rows
+		rows.own[0].setString(extra[0])
+		rows.own[1].setString(extra[1])
+		rows.commit()
+	}
+	return t
+}
+
+// builtInRows are added to a list unless it has their code: the incumbent's own additions.
+var builtInRows = map[string][][2]string{
+	"org-type": {{"501", "Civil Society"}, {"502", "Observer"}, {"503", "Development Programme"}, {"504", "Local NGO"}},
+	"sector": {
+		{"Cash", "Cash programming"},
+		{"Hum", "Humanitarian assistance (unspecified)"},
+		{"Multi", "Multi-sector (unspecified)"},
+		{"Intersectoral", "Intersectoral"},
+	},
+}
