@@ -236,12 +236,11 @@ func (v *vector) setText(cell []byte) (ok bool) {
 		v.codes = append(v.codes[:*v.at], v.lastAs)
 		return true
 	}
-	code, ok := v.byText[string(cell)]
-	if !ok {
-		return v.setString(string(cell))
+	if code, ok := v.byText[string(cell)]; ok {
+		v.setCode(code)
+		return true
 	}
-	v.setCode(code)
-	return true
+	return v.setString(string(cell))
 }
 
 func (v *vector) setString(s string) (ok bool) {

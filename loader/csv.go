@@ -43,9 +43,8 @@ type csvReader struct {
 	latin1  int   // rows that are not UTF-8 but could be Latin-1
 
 	header []string
-	sum    uint64         // of the header
-	at     map[string]int // column name -> position
-	extra  []string       // columns that were not asked for
+	sum    uint64   // of the header
+	extra  []string // columns that were not asked for
 }
 
 // newCSV reads the header row. All wanted columns must be there; a column that is neither wanted
@@ -99,10 +98,10 @@ func (r *csvReader) cell(at int) []byte {
 
 // position finds a column, -1 when the file does not have it.
 func (r *csvReader) position(name string) int {
-	if at, ok := r.at[name]; ok {
-		return at
+	if name == "" {
+		return -1
 	}
-	return -1
+	return slices.Index(r.header, name)
 }
 
 // cellFault is a fault of the current row because of one cell.

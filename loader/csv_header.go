@@ -10,7 +10,6 @@ import (
 
 // readHeader takes the row just split as the names of the columns.
 func (r *csvReader) readHeader(wanted, optional []string) error {
-	r.at = make(map[string]int, len(r.cells))
 	for i, cell := range r.cells {
 		name := strings.TrimSpace(string(cell))
 		r.header = append(r.header, name)
@@ -20,7 +19,6 @@ func (r *csvReader) readHeader(wanted, optional []string) error {
 		if slices.ContainsFunc(r.header[:i], func(other string) bool { return strings.EqualFold(other, name) }) {
 			return fmt.Errorf("%s: duplicate column %q in the header", r.name, name)
 		}
-		r.at[name] = i
 		if !slices.Contains(wanted, name) && !slices.Contains(optional, name) {
 			r.extra = append(r.extra, name)
 		}
@@ -36,7 +34,7 @@ var informHeader = []string{"CountryName", "Iso3", "ValidityYear", "IndicatorNam
 func (r *csvReader) missing(wanted []string) error {
 	var missing []string
 	for _, name := range wanted {
-		if _, ok := r.at[name]; !ok {
+		if r.position(name) < 0 {
 			missing = append(missing, name)
 		}
 	}

@@ -101,11 +101,6 @@ func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 		r.keptPlaced = th.table.name
 	}
 	was := p.load.previous.state.Roles[th.role]
-	if th.category == "" {
-		r.state.Roles[th.role] = was
-		r.keep(old, roleState{})
-		return nil
-	}
 	was.Kept = true
 	r.keepTheme(th, old, entries, was)
 	return nil

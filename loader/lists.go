@@ -117,14 +117,10 @@ type listReader struct {
 	units   *units
 	csv     *csvReader
 	report  *ResourceReport
-	at      []int
 }
 
 func (l *listReader) open(r *csvReader, report *ResourceReport) error {
-	l.csv, l.report, l.at = r, report, make([]int, len(l.headers))
-	for i, name := range l.headers {
-		l.at[i] = r.position(name)
-	}
+	l.csv, l.report = r, report
 	return nil
 }
 
@@ -138,7 +134,7 @@ const placeMemory = 400
 func (l *listReader) distinctHeld() int { return l.rowsHeld() * placeMemory }
 
 // cell is the value of the column at this position of headers.
-func (l *listReader) cell(i int) []byte { return l.csv.cells[l.at[i]] }
+func (l *listReader) cell(i int) []byte { return l.csv.cell(l.csv.position(l.headers[i])) }
 
 // Longest texts of a place, in characters.
 const (

@@ -247,7 +247,7 @@ func (r *result) keep(old store.SegmentRef, was roleState) {
 	})
 }
 
-// keepTheme is keep for the table of a data theme. The caller holds mu.
+// keepTheme is keep for the table of a role. The caller holds mu.
 func (r *result) keepTheme(th *theme, old store.SegmentRef, entries []available, was roleState) {
 	r.available[old.Table] = entries
 	r.countUses(was.Uses)

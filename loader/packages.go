@@ -104,15 +104,15 @@ func parsePackage(data []byte) (*packageInfo, error) {
 	return p, nil
 }
 
-// doubtOf says in what a resource contradicts its package, or that it has none of a name.
+// doubtOf says in what a resource contradicts its package, or that a text of theirs is empty.
 func (p *packageInfo) doubtOf(r *resourceInfo) *rowFault {
 	switch own, url := "/dataset/"+p.ID+"/resource/"+r.ID+"/", string(r.URL); {
 	case r.PackageID != "" && string(r.PackageID) != p.ID:
 		return &rowFault{reason: otherDataset, detail: "package_id " + quoted([]byte(r.PackageID))}
 	case r.URLType == "upload" && strings.Contains(url, "/resource/") && !strings.Contains(url, own):
 		return &rowFault{reason: otherDataset, detail: "url " + quoted([]byte(url)) + ", want it to have " + own}
-	case p.Name == "", p.Title == "", r.Name == "":
-		return &rowFault{reason: noText, detail: "a name or title of dataset " + p.ID}
+	case p.Name == "", p.Title == "", r.Name == "", r.Format == "":
+		return &rowFault{reason: noText, detail: "a name, title or format of dataset " + p.ID}
 	}
 	return nil
 }

@@ -13,13 +13,17 @@ import (
 	"hdqs/snapshot"
 )
 
-// read sets the column of this name from the cell of the same name.
-func read(name string) step { return readAs(name, name) }
-
-// readAs sets a column from the cell under another header.
-func readAs(header, name string) step {
-	return step{wanted: []string{header}, bind: func(f *sourceReader) rowStep {
-		csv, to, at := f.file.csv, f.rows.column(name), f.file.csv.position(header)
+// readColumn sets a column of rows from the cell under its header. A file may lack one that was
+// added to the list.
+func readColumn(c *schema.Column) step {
+	header := c.FileHeader()
+	s := step{wanted: []string{header}}
+	if c.Added {
+		s.wanted, s.optional = nil, s.wanted
+	}
+	s.bind = func(f *sourceReader) rowStep {
+		csv, to, at := f.file.csv, f.rows.column(c.Name), f.file.csv.position(header)
+		f.noteLacking(c)
 		return func() *rowFault {
 			cell := csv.cell(at)
 			if why := to.read(cell); why != "" {
@@ -27,21 +31,6 @@ func readAs(header, name string) step {
 			}
 			return nil
 		}
-	}}
-}
-
-// readColumn sets a column of rows from the cell under its header. A file may lack one that was
-// added to the list.
-func readColumn(c *schema.Column) step {
-	s := readAs(c.FileHeader(), c.Name)
-	if !c.Added {
-		return s
-	}
-	s.wanted, s.optional = nil, s.wanted
-	bind := s.bind
-	s.bind = func(f *sourceReader) rowStep {
-		f.noteLacking(c)
-		return bind(f)
 	}
 	return s
 }

@@ -90,7 +90,7 @@ func stepsOf(l *schema.List) []step {
 	case "", catalogfile.LocationRole, catalogfile.UnitRole:
 		return nil
 	case "org":
-		return []step{read("acronym"), read("name"), readOrgType()}
+		return []step{readColumn(l.Column("acronym")), readColumn(l.Column("name")), readOrgType()}
 	}
 	var steps []step
 	source, seen := []step(nil), map[string]bool{"": true}
