@@ -71,6 +71,11 @@ func (p *pass) readUnits(ctx context.Context) error {
 				fault = p.noRows(role, real[1])
 			}
 			fault = cmp.Or(fault, p.load.lostRows(role, "admin1", real[1]), p.load.lostRows(role, "admin2", real[2]))
+			for _, r := range p.result.report.Resources {
+				if r.Role == role {
+					p.otherUnits(r)
+				}
+			}
 		}
 	}
 	return p.useFallback(ctx, fault, p.restoreUnits, "admin1", "admin2")

@@ -220,6 +220,44 @@ func (l *load) compareFiles(r *result) {
 	}
 }
 
+// otherUnits says of which countries most units in a list have another name or parent than before.
+// compareFiles says it of the whole list.
+func (p *pass) otherUnits(report *ResourceReport) {
+	was := p.load.previous.state.Roles[report.Role].Files
+	if len(was) != 1 || was[0].SHA256 == report.SHA256 {
+		return
+	}
+	u, found := p.refs.units, []string(nil)
+	for i, table := range []string{"admin1", "admin2"} {
+		before, err := p.load.previous.data(table, restoredColumns[table]...)
+		if err != nil {
+			return // a damaged store must not stop the load that repairs it
+		}
+		positions, level := []map[string]int32{u.of1, u.of2}[i], [][]unit{u.level1, u.level2}[i]
+		all, others := map[string]int{}, map[string][]string{} // by country
+		for row := range before.Rows {
+			country, code := rowText(before, "location_code", row), rowText(before, "code", row)
+			at, listed := positions[code]
+			if !listed {
+				continue
+			}
+			all[country]++
+			if level[at].name != rowText(before, "name", row) ||
+				i == 1 && u.level1[level[at].parent].code != rowText(before, "admin1_code", row) {
+				others[country] = append(others[country], code)
+			}
+		}
+		for country, codes := range others {
+			if n := len(codes); n >= 5 && 2*n > all[country] {
+				found = append(found, fmt.Sprintf("%s such as %q", country, codes[0]))
+			}
+		}
+	}
+	if slices.Sort(found); found != nil {
+		report.Changed = "most units have another name or parent than before: " + someOf(found, mostNames)
+	}
+}
+
 // lostUnits reports whether a table made of a role had rows at units of a country, and has none any
 // more.
 func (l *load) lostUnits(r *result, role, country string) bool {

@@ -134,6 +134,45 @@ func TestOtherRowsOfLists(t *testing.T) {
 	}
 }
 
+// TestOtherUnitsOfCountry loads a list of units after another one in which most units of a country
+// have another name or parent. A few, and a new unit, are not said.
+func TestOtherUnitsOfCountry(t *testing.T) {
+	t.Parallel()
+	list := func(name, parent func(i int) int) string {
+		text := "Location,Admin Level,P-Code,Name,Parent P-Code,Valid from date\n"
+		for i := range 100 {
+			text += fmt.Sprintf("NGA,1,NG%02d,N%[1]d,NGA,2017-01-01\n", i)
+		}
+		for i := range 10 {
+			text += fmt.Sprintf("TCD,1,TD%02d,T%[1]d,TCD,2017-01-01\n", i)
+			text += fmt.Sprintf("TCD,2,TD9%d,U%d,TD%02d,2017-01-01\n", i, name(i), parent(i))
+		}
+		return text
+	}
+	same := func(i int) int { return i }
+	next := func(i int) int { return (i + 1) % 10 }
+	for what, c := range map[string]struct {
+		now  string
+		want bool
+	}{
+		"names":      {list(next, same), true},
+		"parents":    {list(same, next), true},
+		"some names": {list(func(i int) int { return i / 8 * 8 }, same), true},
+		"one name":   {list(func(i int) int { return max(i, 1) }, same), false},
+		"a new unit": {list(same, same) + "TCD,2,TD99X,U,TD01,2017-01-01\n", false},
+	} {
+		files, st := smallCatalog(t), openStore(t)
+		for i, text := range []string{list(same, same), c.now, c.now} {
+			files["reference/pcodes.csv"] = &fstest.MapFile{Data: []byte(text)}
+			said := strings.Join(build(t, st, files, someDay.Add(time.Duration(i)*time.Hour)).Losses(), "\n")
+			want := "note: reference/pcodes.csv: most units have another name or parent than before: TCD such as \"TD9"
+			if got := strings.Contains(said, want); got != (c.want && i == 1) {
+				t.Errorf("%s, load %d: %q", what, i+1, said)
+			}
+		}
+	}
+}
+
 // TestYearsOfFiles loads files with rows of one year, under several names.
 func TestYearsOfFiles(t *testing.T) {
 	t.Parallel()
