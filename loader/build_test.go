@@ -88,12 +88,6 @@ var generatedSmall = sync.OnceValues(func() (fstest.MapFS, error) {
 	return files, err
 })
 
-// themeOf finds the theme of a table.
-func themeOf(table string) *theme {
-	i := slices.IndexFunc(themes, func(th *theme) bool { return th.table.name == table })
-	return themes[i]
-}
-
 func segmentsOf(r *Report) map[string]string {
 	out := map[string]string{}
 	for _, s := range r.Tables {

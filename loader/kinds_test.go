@@ -70,7 +70,7 @@ func tableReports(t *testing.T, dir string) (byName map[string]TableReport, coun
 		byName[table.Table] = table
 	}
 	var columns []string
-	for _, c := range themeOf("location").table.columns {
+	for _, c := range tableNamed("location").columns {
 		if c.group != "classes" {
 			columns = append(columns, c.name)
 		}

@@ -320,11 +320,7 @@ func countriesIn(data *snapshot.TableData) (countries []countryUnit) {
 func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
 	const role, table = catalogfile.LocationRole, "location"
 	last := map[string]countryUnit{}
-	if p.load.previous.hasRows(table) {
-		data, err := p.load.previous.data(table, restoredColumns[table]...)
-		if err != nil {
-			return newListFault(role, "", "the flags of the previous snapshot: %w", err)
-		}
+	if data, err := p.load.previous.data(table, restoredColumns[table]...); err == nil {
 		for _, c := range countriesIn(data) {
 			last[c.code] = c
 		}

@@ -161,8 +161,8 @@ func (l *load) countriesLost(table string, present []string) (lost []string) {
 func (l *load) compareRows(r *result) {
 	for _, t := range r.report.Tables {
 		role := roleOf(t.Table)
-		if t.Rows == 0 && (dataTheme(role) != nil || slices.ContainsFunc(joinedLists,
-			func(th *theme) bool { return th.role == role })) && !slices.Contains(l.opts.AllowEmpty, role) {
+		if t.Rows == 0 && (IsDataRole(role) || slices.Contains(joinedLists, themeOf(role))) &&
+			!slices.Contains(l.opts.AllowEmpty, role) {
 			r.report.Empty = append(r.report.Empty, role)
 		}
 		old, ok := l.previous.table(t.Table)

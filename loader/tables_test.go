@@ -173,7 +173,7 @@ func TestInputs(t *testing.T) {
 			t.Errorf("role %s is published twice", in.Role)
 		}
 		published[in.Role] = true
-		if dataTheme(in.Role) == nil && !catalogfile.IsReference(in.Role) {
+		if !IsDataRole(in.Role) && !catalogfile.IsReference(in.Role) {
 			t.Errorf("role %s is neither a data theme nor a reference list", in.Role)
 		}
 		if (in.Dataset == "hdx-hapi-food-price") != (in.Named != nil) && strings.HasPrefix(in.Role, "food-prices") {

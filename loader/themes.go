@@ -48,16 +48,21 @@ var tables = func() []*table {
 // reads them: a list that another one joins comes first.
 var joinedLists = listsOf("org-type", "sector", "currency", "commodity", "org", "market")
 
-func listsOf(roles ...string) []*theme {
-	var lists []*theme
+func listsOf(roles ...string) (lists []*theme) {
 	for _, role := range roles {
-		for _, th := range themes {
-			if th.role == role {
-				lists = append(lists, th)
-			}
-		}
+		lists = append(lists, themeOf(role))
 	}
 	return lists
+}
+
+// themeOf finds the theme of a role, nil when there is none.
+func themeOf(role string) *theme {
+	for _, th := range themes {
+		if th.role == role && role != "" {
+			return th
+		}
+	}
+	return nil
 }
 
 // availabilityName is the table that may be derived from the others.
@@ -185,18 +190,11 @@ func tableNamed(name string) *table {
 	panic("loader: no table named " + name)
 }
 
-// dataTheme finds the data theme of a role, nil when there is none.
-func dataTheme(role string) *theme {
-	for _, th := range dataThemes {
-		if th.role == role {
-			return th
-		}
-	}
-	return nil
-}
-
 // IsDataRole reports whether a role is that of a data theme.
-func IsDataRole(role string) bool { return dataTheme(role) != nil }
+func IsDataRole(role string) bool {
+	th := themeOf(role)
+	return th != nil && th.category != ""
+}
 
 // Inputs are where a CKAN site publishes the files of roles, data themes first.
 func Inputs() []schema.Source {
@@ -221,11 +219,11 @@ func headersOf(role string) (wanted, optional []string, ok bool) {
 	case catalogfile.UnitRole:
 		return unitHeaders, nil, true
 	}
-	i := slices.IndexFunc(themes, func(th *theme) bool { return th.role == role && role != "" })
-	if i < 0 {
+	th := themeOf(role)
+	if th == nil {
 		return nil, nil, false
 	}
-	wanted, optional = themes[i].headers()
+	wanted, optional = th.headers()
 	return wanted, optional, true
 }
 

@@ -227,15 +227,12 @@ func (p *placeDump) sets(name string) bool {
 
 // bind sets a tuple's place. A level in the dump that does not follow from the place is reported.
 func (p *placeDump) bind(f *sourceReader, g *tuples) rowStep {
-	csv, at, to := f.file.csv, map[string]int{}, newPlaceVectors(g)
-	for _, name := range p.wanted {
-		at[name] = csv.position(name)
-	}
+	csv, to := f.file.csv, newPlaceVectors(g)
 	cell := func(name string) []byte {
-		if i, ok := at[name]; ok {
-			return csv.cell(i)
+		if !slices.Contains(p.wanted, name) {
+			return nil
 		}
-		return nil
+		return csv.cell(csv.position(name))
 	}
 	text := func(name string) string { return string(cell(name)) }
 	owners := map[string]string{} // countries of codes
