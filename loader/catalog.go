@@ -96,16 +96,12 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 // the same rows.
 func (c *catalog) preferCSV() {
 	isBook := func(f resourceFile) bool { return catalogfile.IsWorkbook(f.path) }
-	var tables []resourceFile
-	for _, f := range c.files[catalogfile.RiskRole] {
-		if !isBook(f) {
-			tables = append(tables, f)
-		}
-	}
-	if tables == nil {
+	files := c.files[catalogfile.RiskRole]
+	tables := slices.DeleteFunc(slices.Clone(files), isBook)
+	if len(tables) == 0 {
 		return
 	}
-	for _, f := range c.files[catalogfile.RiskRole] {
+	for _, f := range files {
 		if isBook(f) {
 			c.notes = append(c.notes, f.path+" is not read: the same index is there as CSV")
 		}

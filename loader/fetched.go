@@ -73,12 +73,8 @@ func ByHelp(a, b SourceReport) int {
 // Trouble is why the catalog could not be read whole, in one text: of a file, or of the listing if
 // no file was asked for. It is empty if nothing is said.
 func (f *FetchReport) Trouble() string {
-	var failed []SourceReport
-	for _, s := range f.Sources {
-		if s.State == SourceStale || s.State == SourceRefused {
-			failed = append(failed, s)
-		}
-	}
+	isGood := func(s SourceReport) bool { return s.State != SourceStale && s.State != SourceRefused }
+	failed := slices.DeleteFunc(slices.Clone(f.Sources), isGood)
 	slices.SortStableFunc(failed, ByHelp)
 	if len(failed) > 0 && (!failed[0].NotAsked || len(f.Notes) == 0) {
 		return failed[0].Why

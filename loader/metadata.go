@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -300,36 +302,21 @@ func (l *load) newest(th *theme, r *result) (at time.Time, datasets []string) {
 		if !ok {
 			continue
 		}
-		if at := from.modified; published == 0 || at < published {
-			latest = max(latest, at)
-		} else {
-			latest = published
-		}
+		latest = max(latest, min(from.modified, cmp.Or(published, math.MaxInt64)))
 		if _, described := r.sources.datasets[from.dataset]; described {
 			seen[from.dataset] = true
 		}
 	}
-	if latest == 0 {
-		latest = published
-	}
-	if latest > 0 {
+	if latest = cmp.Or(latest, published); latest > 0 {
 		at = time.UnixMicro(latest).UTC()
 	}
-	for id := range seen {
-		datasets = append(datasets, id)
-	}
-	slices.Sort(datasets)
-	return at, datasets
+	return at, slices.Sorted(maps.Keys(seen))
 }
 
 // newestFile is when the newest file of a table was published, 0 when catalog.json does not say.
 func (l *load) newestFile(th *theme) int64 {
-	role := th.role
-	if th.table.name == "admin2" {
-		role = catalogfile.UnitRole
-	}
 	latest := int64(0)
-	for _, f := range l.catalog.files[role] {
+	for _, f := range l.catalog.files[roleOf(th.table.name)] {
 		if at, ok := parseInstant([]byte(f.lastModified)); ok {
 			latest = max(latest, at-at%second)
 		}
