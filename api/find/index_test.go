@@ -109,6 +109,11 @@ func TestWords(t *testing.T) {
 		}
 	}
 	v := vocabularies()
+	for _, word := range v.others[isReal] {
+		if v.asides[word] != "" || v.terms[word] != nil || word != folded(word) {
+			t.Errorf("%q means something, or is not as words are compared", word)
+		}
+	}
 	for phrase, terms := range v.terms {
 		if v.asides[phrase] != "" {
 			t.Errorf("%q means something, and is an aside", phrase)

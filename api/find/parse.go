@@ -303,24 +303,28 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		}
 	}
 	slices.Sort(units)
+	v := vocabularies()
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
+		_, isListed := slices.BinarySearch(v.words, word)
+		isOfName := x.isOfName(q, words, written, i-1) || x.isOfName(q, words, written, i+1) // "ivory cost"
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to ||
-			strings.ContainsAny(word, "0123456789") // phase 4+ is not 3+
+			strings.ContainsAny(word, "0123456789") || // phase 4+ is not 3+
+			isListed && !isOfName || slices.Contains(v.others[isReal], word) // "miners" are not minors
 		n, least := utf8.RuneCountInString(word), leastCorrected
-		if x.isOfName(q, words, written, i-1) || x.isOfName(q, words, written, i+1) { // "ivory cost"
+		if isOfName {
 			least--
 		}
 		if isKnown || n < least {
 			continue
 		}
 		near := func(known []string, oneIn int) []string { return nearest.All(word, withFirst(word, known), n/oneIn) }
-		for _, other := range slices.Concat(near(units, oneInPlaces), near(vocabularies().words, oneInWords),
+		for _, other := range slices.Concat(near(units, oneInPlaces), near(v.words, oneInWords),
 			near(x.countryWords, oneInPlaces), near(x.peopleWords, oneInPlaces)) {
 			replaced := func(words []string) []string { return slices.Concat(words[:i], []string{other}, words[i+1:]) }
 			again := x.parse(replaced(words), replaced(written))
 			switch {
-			case vocabularies().asides[other] != "": // "nationales" is not "nationals", which asks for nothing
+			case v.asides[other] != "": // "nationales" is not "nationals", which asks for nothing
 			case again == nil || len(again.left) >= len(q.left) || q.isElsewhere(again):
 			case best == nil || len(again.left) < len(best.left):
 				best, at, meant = again, i, []string{other}

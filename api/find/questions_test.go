@@ -250,7 +250,8 @@ func TestCorrected(t *testing.T) {
 		"refugees in pakistna": "refugees in pakistan", "returnd refugees burundi": "returned refugees burundi",
 		"risk ukrayine": "risk ukraine", "training sudan": "", "syrain refugees": "syrian refugees",
 		"who donate to sudan, gives": "", "nigera, sudan risk": "", "risk ivory cost": "risk ivory coast",
-		"ong nationales somalie": "",
+		"ong nationales somalie": "", "people in need flood sudan": "", "refugees miners pakistan": "",
+		"farmer refugees in pakistan": "", "organisations in production somalia": "", "people in need status sudan": "",
 	} {
 		words, written := splitWords(text)
 		a := new(Answer)

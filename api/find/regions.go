@@ -17,11 +17,11 @@ func (q *question) group() (param, slug string) {
 }
 
 // addGroup uses a part that names a group of countries. In a movement the side before it says
-// whose. A province of a country that is named is meant before a group of its name.
+// whose. Beside a place it is left over: people of a group in a country are not all people there.
 func (x *parser) addGroup(p *part, slug string) {
 	q, plan := x.question, contract.PlanOf(x.endpoint(), contract.Rows)
 	for _, other := range x.parts {
-		if countries := x.placesOf(other); other != p && len(countries) > 0 && x.unitsOf(p, countries) != nil {
+		if other != p && !other.isTopic(false) && len(x.placesOf(other))+len(x.unitsOf(other, nil)) > 0 {
 			return
 		}
 	}

@@ -74,6 +74,7 @@ const (
 	andSide  = "and"    // of the place before
 	isNewest = "newest" // no side: a word that asks for the newest
 	isEmpty  = "empty"  // a word that asks for nothing
+	isReal   = "real"   // a word that means nothing, and is no misspelling
 )
 
 // vocabulary is the words of questions in all languages, as the files in words have them.
@@ -142,6 +143,10 @@ func vocabularyOf(languages ...string) *vocabulary {
 	}
 	words := map[string]bool{}
 	for _, line := range lines {
+		if line[0] == isReal {
+			v.others[isReal] = append(v.others[isReal], listed(line[1])...)
+			continue
+		}
 		t := termOf(line[0])
 		for _, phrase := range listed(line[1]) {
 			all := wordsOf(phrase)
@@ -195,7 +200,7 @@ func termOf(text string) *term {
 		field, value, hasValue := strings.Cut(word, "=")
 		switch {
 		case field == "side" || field+"=" == commodityWord || field+"=" == organisationWord ||
-			word == isNewest || word == isEmpty:
+			word == isNewest || word == isEmpty || word == isReal:
 			return nil
 		case !hasValue:
 			t.topics = append(t.topics, word)
@@ -302,6 +307,9 @@ func eachWord(text string, do func(word []byte, as string)) {
 			from = at
 		}
 		switch r = unicode.ToLower(r); {
+		case r == '%', r == '٪':
+			end(at)
+			do([]byte("percent"), text[at:at+utf8.RuneLen(r)])
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9': // no look-ups for most
 			word = append(word, byte(r))
 		case '٠' <= r && r <= '٩':
