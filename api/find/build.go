@@ -345,7 +345,19 @@ func commodityNames(name string) (all []string) {
 	if slices.Contains([]string{"Fuel", "Meat", "Livestock"}, plain) {
 		all = append(append(all, kind), vocabularies().others[commodityWord+folded(kind)]...)
 	}
-	return append(all, vocabularies().others[commodityWord+folded(plain)]...)
+	said := vocabularies().others[commodityWord+folded(plain)]
+	all = append(all, said...)
+	for _, word := range wordsOf(more) { // "riz local" is "Rice (local)"
+		of := vocabularies().others[commodityWord+"("+word+")"]
+		var longer []string
+		for _, name := range said {
+			for _, adjective := range of {
+				longer = append(longer, name+" "+adjective)
+			}
+		}
+		said = longer
+	}
+	return append(all, said...)
 }
 
 // organisationNames are other names of an organisation, by the acronyms that its name or code has.

@@ -65,7 +65,7 @@ func (x *Index) parse(words, written []string) (best *question) {
 var listOfNames = map[Kind]string{Commodity: "food-prices-market-monitor", Organisation: "operational-presence"}
 
 // guess sets what parts without a figure and a list are about: people of a sex or an age, with a
-// country ("women and girls in Chad"), or the list of a commodity or an organisation.
+// place ("women and girls in Chad"), or the list of a commodity or an organisation.
 func (x *parser) guess() bool {
 	var topic string
 	var isWho, isCountry, isUnit bool
@@ -81,7 +81,7 @@ func (x *parser) guess() bool {
 			topic = cmp.Or(list, topic)
 		}
 	}
-	if isWho && isCountry {
+	if isWho && (isCountry || isUnit) {
 		topic = "population"
 	} else if !isUnit || topic == "" {
 		return false
@@ -227,7 +227,8 @@ func (x *parser) addFilters() {
 			isPlace := func(id int32) bool { // but for one whose code is a word: "pan", "col"
 				return kind != Commodity || !strings.EqualFold(x.entries[id].code, p.written)
 			}
-			isFree := !p.used && !slices.ContainsFunc(x.placesOf(p), isPlace) && !(p.begun && q.figures != nil) &&
+			isFree := !p.used && p.side != bySource &&
+				!slices.ContainsFunc(x.placesOf(p), isPlace) && !(p.begun && q.figures != nil) &&
 				!(kind == Market && slices.ContainsFunc(x.unitsOf(p, nil), isProvince))
 			if isFree && len(of) > 0 && !x.hasFilter(kind) && filterOf(e, kind) != nil {
 				q.ids, p.used = append(q.ids, of), true

@@ -60,7 +60,7 @@ func isAcronym(written string) bool {
 // tokensOf leaves out the asides of a text, and notes the sides before words. A text all in
 // capitals has no acronyms.
 func (v *vocabulary) tokensOf(words, written []string) (all []token) {
-	side, isApart := "", false
+	side, asked, isApart := "", "", false
 	isCapital := !slices.ContainsFunc(written, func(w string) bool { return w != strings.ToUpper(w) })
 	for i := 0; i < len(words); {
 		n := min(longestPhrase, len(words)-i)
@@ -82,9 +82,12 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 		case isNewest, isEmpty:
 			isApart = true
 		default:
-			side, isApart = aside, true
+			side, asked, isApart = aside, strings.Join(written[i:i+n], " "), true
 		}
 		i += n
+	}
+	if side == fromSide { // "where do refugees in Pakistan come from" asks for it
+		all = append(all, token{word: side, written: asked})
 	}
 	return all
 }
@@ -180,8 +183,14 @@ func (x *parser) cutPart(word string) *part {
 	return nil
 }
 
+// ageWords are before ages.
+var ageWords = []string{"age", "aged", "agees", "ages", "edad", "edades", "between", "entre"}
+
 // agesOf are ages of people as two numbers, or as one with a plus sign.
 func agesOf(words []string) (of group) {
+	if len(words) > 1 && slices.Contains(ageWords, words[0]) {
+		words = words[1:]
+	}
 	first, isOpen := strings.CutSuffix(words[0], "+")
 	low, err := strconv.Atoi(first)
 	high, errHigh := strconv.Atoi(words[len(words)-1])

@@ -72,6 +72,7 @@ const (
 	inSide   = "in"
 	toSide   = "to"
 	andSide  = "and"    // of the place before
+	bySource = "source" // no side: what follows says where a number is from
 	isNewest = "newest" // no side: a word that asks for the newest
 	isEmpty  = "empty"  // a word that asks for nothing
 	isReal   = "real"   // a word that means nothing, and is no misspelling
