@@ -57,7 +57,7 @@ func (s *search) containing(q *question) (others []int32) {
 			others = append(others, id)
 		}
 	}
-	s.inOrder(others)
+	s.inOrder(others, "")
 	return others[:min(len(others), mostPlaces)]
 }
 

@@ -116,7 +116,7 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	value := q.MeasureNames()[0]
 	if !isOwnMeasure(f.Name, a.measure) {
 		value = "latest:" + s.mount.Names.Name(a.measure)
-		f.Unit = cmp.Or(q.Endpoint().Texts().Unit(a.measure), strings.ReplaceAll(a.measure, "_", " "))
+		f.Unit = cmp.Or(q.Endpoint().Texts().Unit(a.measure), contract.LabelOf(a.measure))
 	}
 	q.Measure(value, "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
 	isByName := a.at.unit != none && s.entries[a.at.unit].lists&(1<<a.list) == 0

@@ -219,8 +219,8 @@ func (s *search) completed(a *Answer, words []string, answers []answer) []answer
 			others = append(others, id)
 		}
 	}
-	s.inOrder(ids)
-	if s.inOrder(others); len(answers) == 0 || answers[0].at.country == none || len(a.Left) > 0 {
+	s.inOrder(ids, "")
+	if s.inOrder(others, ""); len(answers) == 0 || answers[0].at.country == none || len(a.Left) > 0 {
 		ids = append(ids, others...)
 	}
 	var all []answer

@@ -15,7 +15,7 @@ func (x *Index) placesOf(p *part) (countries []int32) {
 			countries = append(countries, id)
 		}
 	}
-	x.inOrder(countries)
+	x.inOrder(countries, p.written)
 	return countries
 }
 
@@ -28,12 +28,20 @@ func (x *parser) use(p *part) (places []place) {
 	return places
 }
 
-// inOrder sorts places of one name: those with a response plan first, then by name.
-func (x *Index) inOrder(ids []int32) {
+// inOrder sorts places of one name: those with a response plan first, then those of which it is the
+// first name, then by name.
+func (x *Index) inOrder(ids []int32, written string) {
+	name := folded(written)
+	isOther := func(id int32) int {
+		if x.entries[id].folded == name {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(ids, func(a, b int32) int {
 		of := x.countryOf
 		return cmp.Or(int(of(b).urgency)-int(of(a).urgency), cmp.Compare(x.entries[a].kind, x.entries[b].kind),
-			strings.Compare(of(a).name, of(b).name), strings.Compare(x.entries[a].name, x.entries[b].name))
+			isOther(a)-isOther(b), strings.Compare(of(a).name, of(b).name), strings.Compare(x.entries[a].name, x.entries[b].name))
 	})
 }
 
@@ -251,7 +259,7 @@ func (x *parser) unitsOf(p *part, countries []int32) (units []int32) {
 			units = append(units, id)
 		}
 	}
-	if x.inOrder(units); filterOf(x.endpoint(), Market) != nil { // few countries have prices
+	if x.inOrder(units, p.written); filterOf(x.endpoint(), Market) != nil { // few countries have prices
 		slices.SortStableFunc(units, func(a, b int32) int {
 			return cmp.Compare(x.entries[b].lists&(1<<x.list), x.entries[a].lists&(1<<x.list))
 		})
