@@ -46,10 +46,15 @@ func (x *Index) parse(words, written []string) (best *question) {
 		if q.by == "compare" && q.compared == nil && q.until != "" { // with an earlier time
 			q.by, q.since = "time", true
 		}
+		isBefore := len(q.figures) > 0 && !slices.Contains(unitsOfPeople, q.figures[0].Unit)
 		for _, p := range r.parts {
+			if isBefore && p.after != "" { // "people in organisations" are not organisations
+				q.left = append(q.left, p.after)
+			}
 			if !p.used {
 				q.left = append(q.left, p.written)
 			}
+			isBefore = isBefore && !(p.used && (p.isTopic(false) || p.isTopic(true)))
 		}
 		if isGuess && q.left != nil {
 			return nil
@@ -60,6 +65,9 @@ func (x *Index) parse(words, written []string) (best *question) {
 	}
 	return best
 }
+
+// unitsOfPeople are those of figures that may answer how many people there are.
+var unitsOfPeople = []string{"people", "fatalities", "per cent"}
 
 // listOfNames are the lists that names of a kind are asked of with a unit or a market.
 var listOfNames = map[Kind]string{Commodity: "food-prices-market-monitor", Organisation: "operational-presence"}
@@ -347,7 +355,9 @@ func isNearlyEmpty(x *Index, written string) bool {
 	}
 	_, from, to := x.span(word, false)
 	letters := func(w string) []byte { return slices.Sorted(slices.Values([]byte(w))) }
-	isOther := func(w string) bool { return v.asides[w] != isEmpty || !slices.Equal(letters(w), letters(word)) }
+	isOther := func(w string) bool {
+		return v.asides[w] != isEmpty && v.asides[w] != isPeople || !slices.Equal(letters(w), letters(word))
+	}
 	return from == to && utf8.RuneCountInString(word) >= leastCorrected-1 && len(all) > 0 &&
 		!slices.ContainsFunc(all, isOther)
 }

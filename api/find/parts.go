@@ -14,6 +14,7 @@ type part struct {
 	from    int // position of its first word
 	written string
 	side    string // before it
+	after   string // a word that asks for people, before it
 	terms   []term
 	ids     []int32 // names of the data
 	people  bool    // it is what people of a country are called
@@ -48,8 +49,8 @@ type place struct{ country, unit, origin int32 }
 
 // token is a word that is no aside.
 type token struct {
-	word, written, side string
-	isApart             bool // asides are before it
+	word, written, side, after string
+	isApart                    bool // asides are before it
 }
 
 // isAcronym reports whether a word is one of two to four capitals: the WHO is not who.
@@ -60,7 +61,7 @@ func isAcronym(written string) bool {
 // tokensOf leaves out the asides of a text, and notes the sides before words. A text all in
 // capitals has no acronyms.
 func (v *vocabulary) tokensOf(words, written []string) (all []token) {
-	side, asked, isApart := "", "", false
+	side, asked, after, isApart := "", "", "", false
 	isCapital := !slices.ContainsFunc(written, func(w string) bool { return w != strings.ToUpper(w) })
 	for i := 0; i < len(words); {
 		n := min(longestPhrase, len(words)-i)
@@ -77,8 +78,10 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 		n = max(n, 1)
 		switch aside {
 		case "":
-			all = append(all, token{strings.Join(words[i:i+n], " "), strings.Join(written[i:i+n], " "), side, isApart})
-			side, isApart = "", false
+			all = append(all, token{strings.Join(words[i:i+n], " "), strings.Join(written[i:i+n], " "), side, after, isApart})
+			side, after, isApart = "", "", false
+		case isPeople:
+			after, isApart = strings.Join(written[i:i+n], " "), true
 		case isNewest, isEmpty:
 			isApart = true
 		default:
@@ -116,7 +119,7 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 			if p != nil && n > 1 && tokens[from+1].isApart && slices.Contains(compass, words[0]) {
 				p = nil // the south of Sudan is not South Sudan
 			}
-			isDate := from+n < len(tokens) && isTime(tokens[from+n].word) // 05-11-2012
+			isDate := from+n < len(tokens) && isTime(tokens[from+n].word) && !tokens[from+n].isApart // 05-11-2012
 			if of := agesOf(words); p == nil && of != (group{}) && !isDate {
 				p = &part{terms: []term{{who: of}}}
 			}
@@ -132,6 +135,7 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 				p = new(part)
 			}
 			p.from, p.written, p.side = from, strings.Join(written, " "), cmp.Or(tokens[from].side, p.side)
+			p.after = tokens[from].after
 			parts = append(parts, p)
 			for i := from; i < from+n; i++ {
 				taken[i] = true

@@ -41,7 +41,8 @@ func (x *Index) inOrder(ids []int32, written string) {
 	slices.SortStableFunc(ids, func(a, b int32) int {
 		of := x.countryOf
 		return cmp.Or(int(of(b).urgency)-int(of(a).urgency), cmp.Compare(x.entries[a].kind, x.entries[b].kind),
-			isOther(a)-isOther(b), strings.Compare(of(a).name, of(b).name), strings.Compare(x.entries[a].name, x.entries[b].name))
+			isOther(a)-isOther(b), strings.Compare(of(a).name, of(b).name),
+			strings.Compare(x.entries[a].name, x.entries[b].name))
 	})
 }
 

@@ -75,6 +75,7 @@ const (
 	bySource = "source" // no side: what follows says where a number is from
 	isNewest = "newest" // no side: a word that asks for the newest
 	isEmpty  = "empty"  // a word that asks for nothing
+	isPeople = "people" // a word that asks for people
 	isReal   = "real"   // a word that means nothing, and is no misspelling
 )
 
@@ -133,7 +134,7 @@ func vocabularyOf(languages ...string) *vocabulary {
 	}
 	for _, line := range lines {
 		side := strings.TrimPrefix(line[0], "side=")
-		if side == line[0] && side != isNewest && side != isEmpty {
+		if side == line[0] && side != isNewest && side != isEmpty && side != isPeople {
 			continue
 		}
 		for _, phrase := range listed(line[1]) {
@@ -201,7 +202,7 @@ func termOf(text string) *term {
 		field, value, hasValue := strings.Cut(word, "=")
 		switch {
 		case field == "side" || field+"=" == commodityWord || field+"=" == organisationWord ||
-			word == isNewest || word == isEmpty || word == isReal:
+			word == isNewest || word == isEmpty || word == isPeople || word == isReal:
 			return nil
 		case !hasValue:
 			t.topics = append(t.topics, word)
