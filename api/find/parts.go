@@ -78,7 +78,8 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 		n = max(n, 1)
 		switch aside {
 		case "":
-			all = append(all, token{strings.Join(words[i:i+n], " "), strings.Join(written[i:i+n], " "), side, after, isApart})
+			word, as := strings.Join(words[i:i+n], " "), strings.Join(written[i:i+n], " ")
+			all = append(all, token{word, as, side, after, isApart})
 			side, after, isApart = "", "", false
 		case isPeople:
 			after, isApart = strings.Join(written[i:i+n], " "), true
@@ -172,6 +173,9 @@ func (x *parser) partOf(phrase string) *part {
 // cutPart is partOf for an Arabic phrase without the preposition that is written with it. It is cut
 // only where the whole phrase means nothing.
 func (x *parser) cutPart(word string) *part {
+	if slices.Contains(vocabularies().others[isReal], word) {
+		return nil
+	}
 	for _, before := range []struct{ letters, side string }{
 		{"لل", toSide}, {"ل", toSide}, {"ب", inSide}, {"و", andSide}, {"ف", ""}, {"ك", ""},
 	} {

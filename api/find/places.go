@@ -132,8 +132,11 @@ func (x *parser) addPlaces() {
 				continue
 			}
 			isNamed := q.places[0].country != none && (t.by == "place" || q.places[0].unit != none)
-			if t.by == "sector" { // "the health sector"
+			switch t.by {
+			case "sector": // "the health sector"
 				isNamed = x.hasFilter(Sector)
+			case "origin": // "of Afghan nationality"
+				isNamed = len(q.from) > 0
 			}
 			if p.used = true; !isNamed && (q.by == "" || q.by == "place") {
 				q.by = t.by
