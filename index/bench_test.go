@@ -160,3 +160,161 @@ func BenchmarkSelect(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkFacets counts the rows of the queries of BenchmarkSelect by two groups and two enums.
+// Predicates are cached.
+func BenchmarkFacets(b *testing.B) {
+	queries := append(benchQueries[:len(benchQueries):len(benchQueries)], struct {
+		name    string
+		filters []Filter
+	}{"all", nil}, struct {
+		name    string
+		filters []Filter
+	}{"half", []Filter{number(AtLeast, 96*month, "start")}})
+	for _, rows := range []int{2_000_000, 12_000_000} {
+		if testing.Short() && rows > 2_000_000 {
+			continue
+		}
+		x := opened(b, benchSegment(b, rows), Options{})
+		for _, query := range queries {
+			for _, c := range []struct {
+				name string
+				by   []string
+			}{
+				{"codes", []string{"unit_code", "top_code", "kind", "random5"}},
+				{"enums", []string{"kind", "random5"}},
+			} {
+				count := func() {
+					counter, err := x.Counter(&Query{Filters: query.filters})
+					testkit.Must(b, err)
+					defer counter.Close()
+					for _, column := range c.by {
+						_, err := counter.ByCode(column)
+						testkit.Must(b, err)
+					}
+				}
+				for range 8 { // runs are found meanwhile
+					count()
+				}
+				b.Run(fmt.Sprintf("rows=%d/query=%s/by=%s", rows, query.name, c.name), func(b *testing.B) {
+					testkit.MeasureCPU(b, count)
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkNewest asks for the newest rows of each series: with predicates cached but not the
+// answer (cache=operands), and with nothing cached but the stretches (cache=none). "stretches"
+// finds those. The series are in order, or of a column whose values alternate, so that nearly all
+// rows are scattered.
+func BenchmarkNewest(b *testing.B) {
+	for _, rows := range []int{2_000_000, 12_000_000} {
+		if testing.Short() && rows > 2_000_000 {
+			continue
+		}
+		seg := benchSegment(b, rows)
+		for _, c := range []struct {
+			name   string
+			series []string
+		}{
+			{"ordered", []string{"unit_code", "kind"}},
+			{"scattered", []string{"unit_code", "kind", "random5"}},
+		} {
+			o := Options{Series: c.series, PeriodStart: "start", PeriodEnd: "start"}
+			x := opened(b, seg, o)
+			name := fmt.Sprintf("rows=%d/series=%s", rows, c.name)
+			b.Run(name+"/stretches", func(b *testing.B) {
+				testkit.MeasureCPU(b, func() { x.series.found.made.Store(x.series.find()) })
+				b.ReportMetric(float64(x.series.found.made.Load().size()), "bytes")
+			})
+			for _, query := range []struct {
+				name    string
+				filters []Filter
+			}{
+				{"all", nil},
+				{"top", []Filter{text(Like, "t42", "top_code")}},
+				{"kind", []Filter{text(Equal, "b", "kind")}},
+				{"before", []Filter{number(Below, 100*month, "start")}},
+				{"before_top_kind", []Filter{
+					number(Below, 100*month, "start"), text(Like, "t42", "top_code"), text(Equal, "b", "kind"),
+				}},
+				{"values", []Filter{text(Equal, "q", "random5"), number(AtLeast, 100_000, "number")}},
+				{"number", []Filter{number(AtLeast, 500_000, "number")}},
+				{"few_numbers", []Filter{number(AtLeast, 1_048_000, "number")}},
+			} {
+				for _, mode := range []string{"operands", "none"} {
+					b.Run(fmt.Sprintf("%s/query=%s/cache=%s", name, query.name, mode), func(b *testing.B) {
+						var p Page
+						q := &Query{Filters: query.filters, Limit: 10_000, Latest: true}
+						w := new(scratch)
+						w.makeKeys(x, q.Filters)
+						key := append([]byte{254}, w.key...)
+						testkit.MeasureCPU(b, func() {
+							if mode == "none" {
+								x.Forget()
+							} else {
+								x.cache.forget(key)
+							}
+							testkit.Must(b, x.Select(q, &p))
+						})
+						b.ReportMetric(float64(p.Total), "total")
+					})
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkSeveral compares filters with 200 values with a plain filter on the same column, both
+// when their predicates are known and when they must be made. "like" has the codes of 200 units of
+// 30,000, "top" as many values of which 75 exist. The rows of "wide" are all over the table: half
+// of its values exist.
+func BenchmarkSeveral(b *testing.B) {
+	seg := benchSegment(b, 2_000_000)
+	r := rand.New(rand.NewPCG(1, 1))
+	var units, tops, names, times []Value
+	for i := range 200 {
+		times = append(times, Value{Int: int64(i) * month / 2})
+		unit := uint32(r.IntN(30_000))
+		units = append(units, Value{Text: fmt.Sprintf("t%02d%05d", unit*75/30_000, unit)})
+		tops = append(tops, Value{Text: fmt.Sprintf("T%02d", r.IntN(120))})
+		names = append(names, Value{Text: units[len(units)-1].Text[:6] + "%"})
+	}
+	for _, c := range []struct {
+		name   string
+		column string
+		op     Op
+		values []Value
+	}{
+		{"like", "unit_code", Like, units},
+		{"equal", "unit_code", Equal, units},
+		{"top", "top_code", Like, tops},
+		{"wildcards", "unit_code", Like, names},
+		{"wide", "start", Equal, times},
+	} {
+		for _, n := range []int{1, 200} {
+			f := Filter{Columns: []string{c.column}, Op: c.op, Value: c.values[0]}
+			if n > 1 {
+				f.Values = c.values[:n]
+			}
+			for _, known := range []bool{true, false} {
+				x := opened(b, seg, Options{})
+				b.Run(fmt.Sprintf("%s/values=%d/known=%t", c.name, n, known), func(b *testing.B) {
+					var p Page
+					q := &Query{Filters: []Filter{f}, Limit: 100}
+					for range 3 {
+						testkit.Must(b, x.Select(q, &p))
+					}
+					testkit.MeasureCPU(b, func() {
+						if !known {
+							x.Forget()
+						}
+						testkit.Must(b, x.Select(q, &p))
+					})
+					b.ReportMetric(float64(p.Total), "rows")
+				})
+			}
+		}
+	}
+}

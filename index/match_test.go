@@ -3,11 +3,8 @@
 package index
 
 import (
-	"bufio"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -17,45 +14,25 @@ import (
 
 // matchCase is a line of testdata/match.txt.
 type matchCase struct {
-	at            string // file and line
 	op            Op
 	pattern, text string
 	want          bool
 }
 
-func readMatchCases(t testing.TB) []matchCase {
+func readMatchCases(t testing.TB) (cases []matchCase) {
 	t.Helper()
-	file, err := os.Open("testdata/match.txt")
-	testkit.Must(t, err)
-	defer file.Close()
-	var cases []matchCase
-	lines := bufio.NewScanner(file)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Text()
-		if line == "" || line[0] == '#' {
+	for line := range strings.Lines(string(testkit.ReadFile(t, "testdata/match.txt"))) {
+		if line == "\n" || line[0] == '#' {
 			continue
 		}
-		c := matchCase{at: fmt.Sprintf("match.txt:%d", n)}
-		op, rest, _ := strings.Cut(line, " ")
-		c.op = map[string]Op{"like": Like, "contains": Contains}[op]
-		var bad error
-		for _, dst := range []*string{&c.pattern, &c.text} {
-			quoted, err := strconv.QuotedPrefix(rest)
-			if err != nil {
-				bad = err
-				break
-			}
-			*dst, _ = strconv.Unquote(quoted)
-			rest = strings.TrimPrefix(rest[len(quoted):], " ")
+		var c matchCase
+		var op, want string
+		_, err := fmt.Sscanf(line, "%s %q %q %s\n", &op, &c.pattern, &c.text, &want)
+		c.op, c.want = map[string]Op{"like": Like, "contains": Contains}[op], want == "yes"
+		if err != nil || c.op == 0 || !c.want && want != "no" {
+			t.Fatalf("cannot read %q: %v", line, err)
 		}
-		if bad != nil || c.op == 0 || rest != "yes" && rest != "no" {
-			t.Fatalf("%s: cannot read %q", c.at, line)
-		}
-		c.want = rest == "yes"
 		cases = append(cases, c)
-	}
-	if err := lines.Err(); err != nil || len(cases) == 0 {
-		t.Fatal("no cases read", err)
 	}
 	return cases
 }
@@ -77,10 +54,10 @@ func TestMatchCases(t *testing.T) {
 	for _, c := range readMatchCases(t) {
 		p := compilePattern(c.op, c.pattern)
 		if got := p.match(lowered(c.text)); got != c.want {
-			t.Errorf("%s: %q against %q is %v", c.at, c.pattern, c.text, got)
+			t.Errorf("%+v: matches: %v", c, got)
 		}
 		if got := matchTwin(c.op, c.pattern, c.text); got != c.want {
-			t.Errorf("%s: Scan's rule gives %v", c.at, got)
+			t.Errorf("%+v: Scan's rule gives %v", c, got)
 		}
 		for _, texts := range [][]string{{c.text}, {"", c.text, "x"}, {c.text, c.text + "y", "zz"}} {
 			f := foldTexts(len(texts), func(i uint32) string { return texts[i] })
@@ -88,7 +65,7 @@ func TestMatchCases(t *testing.T) {
 			f.search(p, got)
 			for i, text := range texts {
 				if want := matchTwin(c.op, c.pattern, text); got.has(uint32(i)) != want {
-					t.Errorf("%s: text %d of %q: search %v, want %v", c.at, i, texts, got.has(uint32(i)), want)
+					t.Errorf("%+v: text %d of %q: search %v, want %v", c, i, texts, got.has(uint32(i)), want)
 				}
 			}
 		}
