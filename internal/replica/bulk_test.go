@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"hdqs/bulk"
+	"hdqs/internal/fetch"
 	"hdqs/internal/objects/objectstest"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
@@ -42,112 +43,103 @@ func addBulk(t *testing.T, s *store.Store, of *store.Manifest, texts ...string) 
 // TestBulkPushAndFetch: bulk files go with the snapshot, before the channel, and only those that
 // the bucket lacks. Replicas get them when they ask.
 func TestBulkPushAndFetch(t *testing.T) {
-	t.Parallel()
-	b, r := newFake(t)
-	writer, reader := newStore(t), newStore(t)
-	replica := NewReplica(r, reader, "stable")
-	first := publish(t, writer, "s1", table("a", 1))
-	addBulk(t, writer, first, "one", "two")
-	v := mustPush(t, r, writer, Version{})
-	puts := b.Take("PUT")
+	p := newPair(t)
+	first := publish(t, p.writer, "s1", table("a", 1))
+	addBulk(t, p.writer, first, "one", "two")
+	p.push()
+	puts := p.Take("PUT")
 	if n := len(puts); n != 7 || puts[n-1] != "PUT channels/stable.json" || puts[n-2] != "PUT bulk/snapshots/s1.json" {
 		t.Errorf("requests %q", puts)
 	}
-	mustFetch(t, replica, reader)
-	if _, err := bulk.Open(reader).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
+	p.fetch()
+	if _, err := bulk.Open(p.reader).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("bulk files were fetched unasked: %v", err)
 	}
-	got, err := replica.FetchBulk(t.Context(), "s1", false)
+	got, err := p.replica.FetchBulk(t.Context(), "s1", false)
 	if err != nil || got.Files != 2 || got.Bytes != 6 {
 		t.Fatalf("fetched %+v, %v", got, err)
 	}
-	testkit.Must(t, bulk.Open(reader).Verify(first))
-	b.Take("")
-	if got, err = replica.FetchBulk(t.Context(), "s1", false); err != nil || got.Files != 0 || len(b.Take("")) != 0 {
+	testkit.Must(t, bulk.Open(p.reader).Verify(first))
+	p.Take("")
+	if got, err = p.replica.FetchBulk(t.Context(), "s1", false); err != nil || got.Files != 0 || len(p.Take("")) != 0 {
 		t.Errorf("fetched again: %+v, %v", got, err)
 	}
 
-	second := publish(t, writer, "s2", table("a", 2))
-	addBulk(t, writer, second, "one", "three")
-	v = mustPush(t, r, writer, v)
-	if puts = b.Take("PUT bulk/data"); len(puts) != 1 {
+	second := publish(t, p.writer, "s2", table("a", 2))
+	addBulk(t, p.writer, second, "one", "three")
+	p.push()
+	if puts = p.Take("PUT bulk/data"); len(puts) != 1 {
 		t.Errorf("the second snapshot uploads %q, want one file", puts)
 	}
-	mustFetch(t, replica, reader)
-	if got, err = replica.FetchBulk(t.Context(), "s2", false); err != nil || got.Files != 1 {
+	p.fetch()
+	if got, err = p.replica.FetchBulk(t.Context(), "s2", false); err != nil || got.Files != 1 {
 		t.Errorf("fetched %+v, %v", got, err)
 	}
-	third := publish(t, writer, "s3", table("a", 3))
-	v = mustPush(t, r, writer, v)
-	if _, err = replica.FetchBulk(t.Context(), "s3", false); !errors.Is(err, fs.ErrNotExist) {
+	third := p.put("s3", table("a", 3))
+	if _, err = p.replica.FetchBulk(t.Context(), "s3", false); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a snapshot without bulk files: %v", err)
 	}
 	// They can come later, without a new snapshot.
-	addBulk(t, writer, third, "four")
-	mustPush(t, r, writer, v)
-	if got, err = replica.FetchBulk(t.Context(), "s3", false); err != nil || got.Files != 1 {
+	addBulk(t, p.writer, third, "four")
+	p.push()
+	if got, err = p.replica.FetchBulk(t.Context(), "s3", false); err != nil || got.Files != 1 {
 		t.Errorf("fetched %+v, %v", got, err)
 	}
 }
 
 // TestBulkFetchRefuses: a damaged or missing file gets no name, and the snapshot no manifest.
 func TestBulkFetchRefuses(t *testing.T) {
-	t.Parallel()
-	b, r := newFake(t)
-	writer, reader := newStore(t), newStore(t)
-	m := addBulk(t, writer, publish(t, writer, "s1", table("a", 1)), "some text", "another")
-	mustPush(t, r, writer, Version{})
+	p := newPair(t)
+	m := addBulk(t, p.writer, publish(t, p.writer, "s1", table("a", 1)), "some text", "another")
+	p.push()
 	name := m.Tables[0].Files[0].Name()
-	good := b.Objects[name]
+	good := p.Objects[name]
 	for what, damage := range map[string]func(){
-		"missing": func() { delete(b.Objects, name) },
-		"changed": func() { b.Objects[name] = objectstest.Object{Data: []byte("Some text"), Modified: noon} },
-		"cut":     func() { b.Objects[name] = objectstest.Object{Data: []byte("some"), Modified: noon} },
-		"longer":  func() { b.Objects[name] = objectstest.Object{Data: bytes.Repeat([]byte("a"), 99), Modified: noon} },
+		"missing": func() { delete(p.Objects, name) },
+		"changed": func() { p.Objects[name] = objectstest.Object{Data: []byte("Some text"), Modified: noon} },
+		"cut":     func() { p.Objects[name] = objectstest.Object{Data: []byte("some"), Modified: noon} },
+		"longer":  func() { p.Objects[name] = objectstest.Object{Data: bytes.Repeat([]byte("a"), 99), Modified: noon} },
 	} {
-		b.Set(func(b *objectstest.Bucket) { damage() })
-		_, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false)
+		p.Set(func(b *objectstest.Bucket) { damage() })
+		_, err := NewReplica(p.remote, p.reader, "stable").FetchBulk(t.Context(), "s1", false)
 		if !errors.Is(err, snapshot.ErrCorrupt) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v", what, err)
 		}
-		if _, err := bulk.Open(reader).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := bulk.Open(p.reader).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: there is a manifest: %v", what, err)
 		}
-		if bulk.Open(reader).Has(&m.Tables[0].Files[0], false) {
+		if bulk.Open(p.reader).Has(&m.Tables[0].Files[0], false) {
 			t.Errorf("%s: the file is there", what)
 		}
 	}
-	b.Set(func(b *objectstest.Bucket) { b.Objects[name] = good })
-	if _, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false); err != nil {
+	p.Set(func(b *objectstest.Bucket) { b.Objects[name] = good })
+	if _, err := NewReplica(p.remote, p.reader, "stable").FetchBulk(t.Context(), "s1", false); err != nil {
 		t.Error(err)
 	}
 	// A file that is damaged here is not uploaded.
-	testkit.Must(t, os.WriteFile(bulk.Open(writer).Path(&m.Tables[0].Files[1]), []byte("ANOTHER"), 0o644))
-	_, fresh := newFakeNamed(t, "other")
-	if _, err := fresh.Push(t.Context(), writer, "stable", Version{}, false); !errors.Is(err, snapshot.ErrCorrupt) {
+	testkit.Must(t, os.WriteFile(bulk.Open(p.writer).Path(&m.Tables[0].Files[1]), []byte("ANOTHER"), 0o644))
+	fresh, err := Open(objectstest.NewBucket("other").Address(), fetch.Options{})
+	testkit.Must(t, err)
+	if _, err := fresh.Push(t.Context(), p.writer, "stable", Version{}, false); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a damaged file was uploaded: %v", err)
 	}
 }
 
 // TestBulkSigned: a replica that requires signatures fetches only files of a signed manifest.
 func TestBulkSigned(t *testing.T) {
-	t.Parallel()
-	b, r := newFake(t)
-	writer := newStore(t)
-	key, keys := testkit.SigningKey(t)
-	signing := writer.Signing(key)
-	addBulk(t, signing, publish(t, signing, "s1", table("a", 1)), "one")
-	mustPush(t, r, signing, Version{})
-	replica := NewReplica(r, newStore(t).Trusting(keys), "stable")
-	if _, err := replica.FetchBulk(t.Context(), "s1", false); err != nil {
+	p := newPair(t)
+	keys := p.sign()
+	addBulk(t, p.writer, publish(t, p.writer, "s1", table("a", 1)), "one")
+	p.push()
+	if _, err := p.replica.FetchBulk(t.Context(), "s1", false); err != nil {
 		t.Error(err)
 	}
-	b.Set(func(b *objectstest.Bucket) { delete(b.Objects, bulk.SignatureName("s1")) })
-	replica = NewReplica(r, newStore(t).Trusting(keys), "stable")
+	p.Set(func(b *objectstest.Bucket) { delete(b.Objects, bulk.SignatureName("s1")) })
+	replica := NewReplica(p.remote, newStore(t).Trusting(keys), "stable")
 	if _, err := replica.FetchBulk(t.Context(), "s1", false); !errors.Is(err, store.ErrSignature) {
 		t.Errorf("without a signature: %v", err)
 	}
-	if n := len(b.Take("GET bulk/data")); n != 1 {
+	if n := len(p.Take("GET bulk/data")); n != 1 {
 		t.Errorf("%d downloads of files, want that of the signed manifest only", n)
 	}
 }
@@ -155,24 +147,22 @@ func TestBulkSigned(t *testing.T) {
 // TestIcebergPushAndFetch: metadata goes to the bucket before the hint that publishes it, and a
 // fresh writer begins with it.
 func TestIcebergPushAndFetch(t *testing.T) {
-	t.Parallel()
-	b, r := newFake(t)
-	writer, other := newStore(t), newStore(t)
+	p := newPair(t)
 	folder := func(s *store.Store) string { return filepath.Join(s.Dir(), "bulk", "iceberg", "a", "metadata") }
-	testkit.Must(t, r.PushIceberg(t.Context(), writer))
+	testkit.Must(t, p.remote.PushIceberg(t.Context(), p.writer))
 	for name, text := range map[string]string{"v1.metadata.json": "{}", "version-hint.text": "1"} {
-		testkit.Must(t, os.MkdirAll(folder(writer), 0o755))
-		testkit.WriteFile(t, filepath.Join(folder(writer), name), []byte(text))
+		testkit.Must(t, os.MkdirAll(folder(p.writer), 0o755))
+		testkit.WriteFile(t, filepath.Join(folder(p.writer), name), []byte(text))
 	}
-	testkit.Must(t, r.PushIceberg(t.Context(), writer))
+	testkit.Must(t, p.remote.PushIceberg(t.Context(), p.writer))
 	want := []string{"PUT bulk/iceberg/a/metadata/v1.metadata.json", "PUT bulk/iceberg/a/metadata/version-hint.text"}
-	if puts := b.Take("PUT"); !slices.Equal(puts, want) {
+	if puts := p.Take("PUT"); !slices.Equal(puts, want) {
 		t.Errorf("requests %q, want %q", puts, want)
 	}
-	testkit.Must(t, NewReplica(r, other, "stable").FetchIceberg(t.Context()))
+	testkit.Must(t, p.replica.FetchIceberg(t.Context()))
 	for _, name := range []string{"v1.metadata.json", "version-hint.text"} {
-		a := testkit.ReadFile(t, filepath.Join(folder(writer), name))
-		b := testkit.ReadFile(t, filepath.Join(folder(other), name))
+		a := testkit.ReadFile(t, filepath.Join(folder(p.writer), name))
+		b := testkit.ReadFile(t, filepath.Join(folder(p.reader), name))
 		if !bytes.Equal(a, b) {
 			t.Errorf("%s: %q, want %q", name, b, a)
 		}

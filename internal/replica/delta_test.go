@@ -35,32 +35,29 @@ func publishNext(
 // TestFetchByDelta: a replica with the segment before downloads a delta, from a bucket and from a
 // web server, and a new replica the whole segment.
 func TestFetchByDelta(t *testing.T) {
-	t.Parallel()
-	b, bucket := newFake(t)
-	writer := newStore(t)
-	first := publish(t, writer, "s1", tables.Wide("a", 1), tables.Wide("b", 1))
-	v := mustPush(t, bucket, writer, Version{})
-	server := httptest.NewServer(http.FileServer(http.Dir(writer.Dir())))
+	p := newPair(t)
+	first := p.put("s1", tables.Wide("a", 1), tables.Wide("b", 1))
+	server := httptest.NewServer(http.FileServer(http.Dir(p.writer.Dir())))
 	t.Cleanup(server.Close)
 	web, err := Open(server.URL, fetch.Options{AllowHTTP: true, AllowPrivate: true})
 	testkit.Must(t, err)
-	readers := []*store.Store{newStore(t), newStore(t)}
-	replicas := []*Replica{NewReplica(bucket, readers[0], "stable"), NewReplica(web, readers[1], "stable")}
+	readers := []*store.Store{p.reader, newStore(t)}
+	replicas := []*Replica{p.replica, NewReplica(web, readers[1], "stable")}
 	for i, replica := range replicas {
 		if f := mustFetch(t, replica, readers[i]); f.Files != 2 || f.Deltas != 0 || f.Fallbacks != 0 {
 			t.Errorf("fetched first %+v", f.Fetched)
 		}
 	}
-	b.Take("")
-	second := publishNext(t, writer, first, "s2", tables.Wide("a", 2), tables.Wide("b", 1))
-	v = mustPush(t, bucket, writer, v)
+	p.Take("")
+	second := publishNext(t, p.writer, first, "s2", tables.Wide("a", 2), tables.Wide("b", 1))
+	p.push()
 	d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
-	puts := b.Take("PUT")
+	puts := p.Take("PUT")
 	at, last := slices.Index(puts, "PUT "+d.Name()), slices.Index(puts, "PUT channels/stable.json")
 	if at < 0 || at > last {
 		t.Errorf("uploaded %q, want the delta before the channel", puts)
 	}
-	info, err := os.Stat(filepath.Join(writer.Dir(), filepath.FromSlash(d.Name())))
+	info, err := os.Stat(filepath.Join(p.writer.Dir(), filepath.FromSlash(d.Name())))
 	testkit.Must(t, err)
 	for i, replica := range replicas {
 		beside := 0
@@ -78,16 +75,15 @@ func TestFetchByDelta(t *testing.T) {
 			t.Errorf("received %d bytes, the segment has %d", n, second.Tables[0].Bytes)
 		}
 	}
-	b.Take("")
-	if mustPush(t, bucket, writer, v); len(b.Take("PUT")) > 0 {
+	p.Take("")
+	if p.push(); len(p.Take("PUT")) > 0 {
 		t.Error("a second push uploads something")
 	}
-	fresh := newStore(t)
-	f := mustFetch(t, NewReplica(bucket, fresh, "stable"), fresh)
+	f := p.fresh()
 	if f.Files != 2 || f.Deltas != 0 || f.Fallbacks != 0 {
 		t.Errorf("a new replica fetched %+v", f.Fetched)
 	}
-	if gets := b.Take("GET deltas"); len(gets) > 0 {
+	if gets := p.Take("GET deltas"); len(gets) > 0 {
 		t.Errorf("a new replica asked for %q", gets)
 	}
 }
@@ -121,18 +117,14 @@ func TestDeltaFaults(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			b, r := newFakeNamed(t, fmt.Sprintf("deltafaults%d", i))
-			key, keys := testkit.SigningKey(t)
-			writer, reader := newStore(t).Signing(key), newStore(t).Trusting(keys)
-			first := publish(t, writer, "s1", tables.Wide("a", 1))
-			v := mustPush(t, r, writer, Version{})
-			replica := NewReplica(r, reader, "stable")
-			mustFetch(t, replica, reader)
-			second := publishNext(t, writer, first, "s2", tables.Wide("a", 2))
-			mustPush(t, r, writer, v)
+			p := newPairNamed(t, fmt.Sprintf("deltafaults%d", i))
+			p.sign()
+			first := p.put("s1", tables.Wide("a", 1))
+			p.fetch()
+			second := publishNext(t, p.writer, first, "s2", tables.Wide("a", 2))
+			p.push()
 			d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
-			b.Set(func(b *objectstest.Bucket) {
+			p.Set(func(b *objectstest.Bucket) {
 				o := b.Objects[d.Name()]
 				if delete(b.Objects, d.Name()); c.fault != nil {
 					o.Data = c.fault(o.Data)
@@ -140,16 +132,16 @@ func TestDeltaFaults(t *testing.T) {
 				}
 			})
 			if c.own != nil {
-				path, err := reader.Segments.SegmentPath(d.From.SHA256)
+				path, err := p.reader.Segments.SegmentPath(d.From.SHA256)
 				testkit.Must(t, err)
 				c.own(t, path)
 			}
-			f := mustFetch(t, replica, reader)
+			f := p.fetch()
 			if f.Deltas != 0 || f.Fallbacks != c.fallbacks || (f.Fault != nil) != (c.fallbacks > 0) ||
 				f.Bytes != d.To.Bytes {
 				t.Errorf("%+v, want the whole segment and %d fallbacks", f.Fetched, c.fallbacks)
 			}
-			if !reader.Segments.HasSegment(d.To, true) {
+			if !p.reader.Segments.HasSegment(d.To, true) {
 				t.Error("the segment is not that of the manifest")
 			}
 		})
@@ -158,18 +150,14 @@ func TestDeltaFaults(t *testing.T) {
 
 // TestDeltaInterrupted: the end of the context is no fault of a delta.
 func TestDeltaInterrupted(t *testing.T) {
-	t.Parallel()
-	b, r := newFake(t)
-	writer, reader := newStore(t), newStore(t)
-	first := publish(t, writer, "s1", tables.Wide("a", 1))
-	v := mustPush(t, r, writer, Version{})
-	replica := NewReplica(r, reader, "stable")
-	mustFetch(t, replica, reader)
-	second := publishNext(t, writer, first, "s2", tables.Wide("a", 2))
-	mustPush(t, r, writer, v)
+	p := newPair(t)
+	first := p.put("s1", tables.Wide("a", 1))
+	p.fetch()
+	second := publishNext(t, p.writer, first, "s2", tables.Wide("a", 2))
+	p.push()
 	ctx, cancel := context.WithCancel(t.Context())
 	d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
-	b.Set(func(b *objectstest.Bucket) {
+	p.Set(func(b *objectstest.Bucket) {
 		b.Fault = func(_ http.ResponseWriter, _ *http.Request, name string) bool {
 			if name == d.Name() {
 				cancel()
@@ -177,7 +165,7 @@ func TestDeltaInterrupted(t *testing.T) {
 			return false
 		}
 	})
-	f, err := replica.Fetch(ctx)
+	f, err := p.replica.Fetch(ctx)
 	if !errors.Is(err, context.Canceled) || f == nil || f.Fallbacks != 0 {
 		t.Errorf("%+v, %v; want the end of the context", f, err)
 	}

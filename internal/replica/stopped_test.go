@@ -14,17 +14,14 @@ import (
 // channel is written readers find the complete snapshot before, or nothing to read in an empty
 // bucket. The next push of the same snapshot or of another one succeeds.
 func TestPushStopped(t *testing.T) {
-	t.Parallel()
-	b, r := newFake(t)
-	writer := newStore(t)
-	var shown Version
+	p := newPair(t)
 	stops := 0
 	for n := 1; ; n++ {
 		id := fmt.Sprint("s", n)
-		publish(t, writer, id, table("a", int64(n)), table("b", int64(n)), table("c", int64(n)))
+		publish(t, p.writer, id, table("a", int64(n)), table("b", int64(n)), table("c", int64(n)))
 		ctx, cancel := context.WithCancel(t.Context())
 		var puts atomic.Int64
-		b.Set(func(b *objectstest.Bucket) {
+		p.Set(func(b *objectstest.Bucket) {
 			b.Fault = func(_ http.ResponseWriter, r *http.Request, _ string) bool {
 				if r.Method == http.MethodPut && puts.Add(1) == int64(n) {
 					cancel()
@@ -33,31 +30,30 @@ func TestPushStopped(t *testing.T) {
 				return false
 			}
 		})
-		_, err := r.Push(ctx, writer, "stable", shown, false)
+		_, err := p.remote.Push(ctx, p.writer, "stable", p.shown, false)
 		cancel()
-		b.Set(func(b *objectstest.Bucket) { b.Fault = nil })
+		p.Set(func(b *objectstest.Bucket) { b.Fault = nil })
 		if err == nil { // it has fewer writes
 			break
 		}
 		stops++
 		reader := newStore(t)
-		switch f, err := NewReplica(r, reader, "stable").Fetch(t.Context()); {
-		case shown.ID == "" && err == nil:
+		switch f, err := NewReplica(p.remote, reader, "stable").Fetch(t.Context()); {
+		case p.shown.ID == "" && err == nil:
 			t.Errorf("stopped at write %d: the empty bucket shows %s", n, f.ID)
-		case shown.ID != "" && (err != nil || f.ID != shown.ID):
-			t.Errorf("stopped at write %d: %+v, %v, want %s", n, f, err, shown.ID)
-		case shown.ID != "":
-			if err := reader.Verify(shown.ID); err != nil {
+		case p.shown.ID != "" && (err != nil || f.ID != p.shown.ID):
+			t.Errorf("stopped at write %d: %+v, %v, want %s", n, f, err, p.shown.ID)
+		case p.shown.ID != "":
+			if err := reader.Verify(p.shown.ID); err != nil {
 				t.Errorf("stopped at write %d: %v", n, err)
 			}
 		}
 		if n%2 == 0 { // the next load is another one
 			id += "-again"
-			publish(t, writer, id, table("a", int64(n)), table("b", -int64(n)))
+			publish(t, p.writer, id, table("a", int64(n)), table("b", -int64(n)))
 		}
-		shown = mustPush(t, r, writer, shown)
-		reader = newStore(t)
-		if f := mustFetch(t, NewReplica(r, reader, "stable"), reader); f.ID != id {
+		p.push()
+		if f := p.fresh(); f.ID != id {
 			t.Errorf("after a stop at write %d: %s, want %s", n, f.ID, id)
 		}
 	}
