@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -156,4 +158,148 @@ func openChromium(t *testing.T, page, plan string) string {
 			http.NotFound(w, r)
 		}
 	})
+}
+
+// TestClientsAgents asks with the clients of Python and TypeScript, of three revisions, and has the
+// definitions of the tools checked.
+func TestClientsAgents(t *testing.T) {
+	parallel(t)
+	packages := filepath.Join(clientsDir(t), "agents")
+	program := t.TempDir()
+	testkit.Must(t, os.CopyFS(program, os.DirFS(filepath.Join("testdata", "clients", "agents"))))
+	testkit.Must(t, os.Symlink(filepath.Join(packages, "node_modules"), filepath.Join(program, "node_modules")))
+	address := serve(t, "--store", sampleStore(t), "--mcp").base + "/mcp"
+	for _, c := range []struct{ program, argument, want string }{
+		{filepath.Join(packages, "bin", "python"), filepath.Join(program, "agents.py"), "2025-11-25\n2026-07-28\n"},
+		{"node", filepath.Join(program, "agents.mjs"), "2025-06-18\n2025-11-25\n2026-07-28\n"},
+	} {
+		output, err := exec.Command(c.program, c.argument, address).CombinedOutput()
+		if err != nil || string(output) != c.want {
+			t.Errorf("%s: %v\n%s", c.argument, err, output)
+		}
+	}
+	lint := exec.Command(filepath.Join(packages, "bin", "tdqs"), "lint", "--url", address, "--fail-on", "warning")
+	if output, err := lint.CombinedOutput(); err != nil || !strings.Contains(string(output), "0 errors, 0 warnings") {
+		t.Errorf("tdqs lint: %v\n%s", err, output)
+	}
+}
+
+// TestClientsStrict has OpenAI's strict form of the tools made, with which a model must be able to
+// ask for one country and to leave the rest open, and has Gemini's SDK read them.
+func TestClientsStrict(t *testing.T) {
+	parallel(t)
+	address := serve(t, "--store", fixtureStore(t), "--mcp").base + "/mcp"
+	output, err := exec.Command(filepath.Join(clientsDir(t), "strict", "bin", "python"),
+		filepath.Join("testdata", "clients", "strict.py"), address, "TCD").CombinedOutput()
+	const want = "6 strict tools, 145 rows of TCD\n6 declarations of functions for Gemini\n"
+	if err != nil || string(output) != want {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+// TestClientsMCPPage: a page on another port of this machine can be a client.
+func TestClientsMCPPage(t *testing.T) {
+	parallel(t)
+	clientsDir(t)
+	got := openChromium(t, "mcp.html", serve(t, "--store", sampleStore(t), "--mcp").base+"/mcp")
+	if want := "2025-11-25\n202\n6 tools\n3 rows\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestClientsCatalogs has readers of catalogs read bulk files: pystac the STAC documents,
+// frictionless and mlcroissant their packages, and DuckDB what OCHA's explorer of its own Parquet
+// files asks for, with only the base of the addresses changed. See testdata/clients/catalogs.py.
+func TestClientsCatalogs(t *testing.T) {
+	parallel(t)
+	testCatalogs(t, "../../loader/sample/catalog")
+}
+
+// TestClientsCatalogsFixtures is the same with the real input.
+func TestClientsCatalogsFixtures(t *testing.T) {
+	parallel(t)
+	testCatalogs(t, filepath.Join(testkit.Fixtures(t), "catalog"))
+}
+
+func testCatalogs(t *testing.T, catalog string) {
+	t.Helper()
+	python := filepath.Join(clientsDir(t), "catalogs", "bin", "python")
+	folder, tree := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "tree")
+	const formats = "parquet,csv.gz,hapi-parquet"
+	mustExit(t, 0, "build", "--catalog", catalog, "--store", folder, "--snapshot-time", buildTime, "--bulk",
+		"--bulk-formats", formats)
+	mustExit(t, 0, "export", tree, "--store", folder, "--formats", formats)
+	latest, err := filepath.EvalSymlinks(filepath.Join(tree, "latest"))
+	testkit.Must(t, err)
+	s := serve(t, "--store", folder, "--bulk")
+	script := filepath.Join("testdata", "clients", "catalogs.py")
+	out, err := exec.CommandContext(t.Context(), python, "-W", "ignore", script, s.base, latest).CombinedOutput()
+	t.Logf("%s", out)
+	testkit.Must(t, err)
+}
+
+// TestClientsReadExports has pyarrow and openpyxl read exports. Each must see all rows, every null
+// and the sum that the test computes from the list in JSON. openpyxl takes a second for a thousand
+// rows, so its exports are longer than that only in `make soak`.
+func TestClientsReadExports(t *testing.T) {
+	parallel(t)
+	python := filepath.Join(clientsDir(t), "engines", "bin", "python")
+	s := serve(t, "--store", storeOfScale(t, 0.01))
+	var plan strings.Builder
+	var wants []string
+	for _, list := range []struct {
+		path, query, field string
+		rows               int
+	}{
+		{conflictPath, "", "fatalities", 10000},
+		{"/hapi" + pricesPath, "&offset=300", "price", 10000},
+		{rainfallPath, "&fields=reference_period_start,rainfall,version", "rainfall", 7000},
+		{"/hapi" + refugeesPath, "", "min_age", 5000},
+	} {
+		for _, of := range []struct {
+			rows    int
+			formats []string
+		}{
+			{list.rows, []string{"arrow", "arrow&compression=zstd", "parquet"}},
+			{testkit.Trials(list.rows, 1500), []string{"xlsx"}},
+		} {
+			query := fmt.Sprintf("?limit=%d%s", of.rows, list.query)
+			want := summary(t, ask(t, "GET", s.base+with(list.path+query)).body, list.field)
+			for _, format := range of.formats {
+				name, _, _ := strings.Cut(format, "&")
+				url := s.base + with(list.path+"/export"+query+"&output_format="+format)
+				fmt.Fprintf(&plan, "%s\t%s\t%s\n", name, url, list.field)
+				wants = append(wants, want)
+			}
+		}
+	}
+	script := filepath.Join("testdata", "clients", "export.py")
+	checkSummaries(t, fetchProgram(python, script)(t, plan.String()), wants)
+}
+
+// TestClientsPages has a separate program recompute what pages show, with DuckDB over the CSV of
+// whole lists: figures, tiles and marks of random views of the 13 lists of data and of pages of
+// countries, all headline figures, and sums at the coarsest level. A page that refuses a figure has
+// a button to one with a figure, and none refuses a right sum.
+func TestClientsPages(t *testing.T) {
+	parallel(t)
+	python := filepath.Join(clientsDir(t), "engines", "bin", "python")
+	check := func(name, views string, store func(t *testing.T) string) {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, "--store", store(t))
+			command := exec.CommandContext(t.Context(), python, filepath.Join("testdata", "clients", "views.py"),
+				s.base, views, strconv.Itoa(testkit.Trials(60, 9)), "30", t.TempDir())
+			output, err := command.CombinedOutput()
+			if t.Logf("%.20000s", output); err != nil || !bytes.HasPrefix(output, []byte("0 faults;")) {
+				t.Errorf("pages differ: %v", err)
+			}
+		})
+	}
+	check("made up", strconv.Itoa(testkit.Trials(200, 3)), sampleStore)
+	if testkit.Long() {
+		check("real", "200", fixtureStore)
+		check("edited", "200", func(t *testing.T) string {
+			return newStoreOf(t, generator.Options{Seed: 7, Scale: 0.01, Edited: 9})
+		})
+	}
 }

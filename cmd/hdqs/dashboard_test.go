@@ -101,19 +101,9 @@ func startPrometheus(t *testing.T, replicas []*server) string {
 	testkit.WriteFile(t, filepath.Join(dir, "hdqs.rules.yml"),
 		testkit.ReadFile(t, filepath.Join(deployed, "prometheus", "hdqs.rules.yml")))
 	address := testkit.FreeAddress(t)
-	log := new(testkit.Log)
-	command := exec.Command(testkit.Program(t, "prometheus", "prometheus"),
+	testkit.RunListening(t, address, exec.Command(testkit.Program(t, "prometheus", "prometheus"),
 		"--config.file="+filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"),
-		"--web.listen-address="+address, "--log.level=warn")
-	command.Stdout, command.Stderr = log, log
-	testkit.Must(t, command.Start())
-	t.Cleanup(func() {
-		_ = command.Process.Kill() // it may have ended
-		_ = command.Wait()
-		if t.Failed() {
-			t.Logf("prometheus: %.2000s", log.String())
-		}
-	})
+		"--web.listen-address="+address, "--log.level=warn"))
 	testkit.WaitFor(t, "Prometheus", func() bool {
 		a, err := tryAsk("GET", "http://"+address+"/-/ready")
 		return err == nil && a.status == 200

@@ -20,12 +20,7 @@ var variable = regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`)
 // execStart returns the command line of a systemd unit.
 func execStart(t *testing.T, unit string) string {
 	t.Helper()
-	text := testkit.ReadFile(t, filepath.Join(deployedUnits, unit))
-	found := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindSubmatch(text)
-	if found == nil {
-		t.Fatalf("%s has no ExecStart", unit)
-	}
-	return string(found[1])
+	return setting(t, string(testkit.ReadFile(t, filepath.Join(deployedUnits, unit))), "ExecStart")
 }
 
 var deployedUnits = filepath.Join("..", "..", "deploy", "systemd")

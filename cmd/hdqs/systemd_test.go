@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -75,22 +76,13 @@ func (f *fakeSystemd) open(t *testing.T, name, address string) string {
 // start starts `hdqs serve` with the sockets.
 func (f *fakeSystemd) start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{log: new(testkit.Log), ended: make(chan struct{})}
 	// The shell knows the process id that the program will have.
-	p.cmd = exec.Command("/bin/sh", append([]string{
+	cmd := exec.Command("/bin/sh", append([]string{
 		"-c", `LISTEN_PID=$$ WATCHDOG_PID=$$ exec "$0" serve "$@"`, binary,
 	}, args...)...)
-	p.cmd.Env = append(environment(env...), "NOTIFY_SOCKET="+f.notify, fmt.Sprintf("LISTEN_FDS=%d", len(f.sockets)),
-		"LISTEN_FDNAMES="+strings.Join(f.names, ":"))
-	p.cmd.ExtraFiles = f.sockets
-	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	testkit.Must(t, p.cmd.Start())
-	go func() {
-		_ = p.cmd.Wait()
-		close(p.ended)
-	}()
-	t.Cleanup(p.kill)
-	return p
+	cmd.ExtraFiles = f.sockets
+	return startCommand(t, append(slices.Clone(env), "NOTIFY_SOCKET="+f.notify,
+		fmt.Sprintf("LISTEN_FDS=%d", len(f.sockets)), "LISTEN_FDNAMES="+strings.Join(f.names, ":")), cmd)
 }
 
 // startReady is start that returns once the program has said that it is ready.
@@ -98,14 +90,7 @@ func (f *fakeSystemd) startReady(t *testing.T, env []string, args ...string) *pr
 	t.Helper()
 	before := f.count("READY=1")
 	p := f.start(t, env, args...)
-	testkit.WaitFor(t, "READY=1", func() bool {
-		select {
-		case <-p.ended:
-			t.Fatalf("hdqs serve %s: %v\n%s", strings.Join(args, " "), p.cmd.ProcessState, p.log)
-		default:
-		}
-		return f.count("READY=1") > before
-	})
+	p.waitFor(t, "READY=1", func() bool { return f.count("READY=1") > before })
 	return p
 }
 
