@@ -4,6 +4,7 @@ package api_test
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 //	request METHOD TARGET     the request; $ID is a valid identifier
 //	header NAME: VALUE        sent with it
 //	mode require|observe|off  how the server treats identifiers
+//	rows N                    how many records each list has, in place of a few
 //	status CODE
 //	has NAME: VALUE           a header field of the answer
 //	has NAME: $TAG            any of our entity tags
@@ -39,6 +41,7 @@ type textCase struct {
 	method, target string
 	header         []reply.HeaderField
 	mode           string
+	rows           int
 	status         int
 	has            []reply.HeaderField
 	lacks          []string
@@ -75,6 +78,10 @@ func readTextCases(t *testing.T, name string) []textCase {
 			c.header = append(c.header, headerField(rest))
 		case "mode":
 			c.mode = rest
+		case "rows":
+			if c.rows, err = strconv.Atoi(rest); err != nil {
+				t.Fatalf("%s:%d: %v", name, number, err)
+			}
 		case "status":
 			if c.status, err = strconv.Atoi(rest); err != nil {
 				t.Fatalf("%s:%d: %v", name, number, err)
@@ -118,9 +125,14 @@ func TestTextCases(t *testing.T) {
 		"observe": state.ObserveIdentifier, "off": state.IgnoreIdentifier,
 	}
 	servers, addresses := map[string]*api.Server{}, map[string]string{}
-	for name, mode := range modes {
-		servers[name] = apitest.Sample(t, state.Options{Identifier: mode}, apitest.TextCaseRows)
-		addresses[name] = apitest.Listen(t, servers[name])
+	serve := func(c *textCase) (s *api.Server, address string) {
+		key := fmt.Sprint(c.mode, c.rows)
+		if servers[key] == nil {
+			o := state.Options{Identifier: modes[c.mode]}
+			servers[key] = apitest.Sample(t, o, cmp.Or(c.rows, apitest.TextCaseRows))
+			addresses[key] = apitest.Listen(t, servers[key])
+		}
+		return servers[key], addresses[key]
 	}
 	files, err := filepath.Glob("testdata/http/*.txt")
 	if err != nil || len(files) < 5 {
@@ -131,13 +143,14 @@ func TestTextCases(t *testing.T) {
 		for _, c := range readTextCases(t, file) {
 			ran++
 			t.Run(c.name, func(t *testing.T) {
-				local := servers[c.mode].Answer(c.method, c.target,
+				server, address := serve(&c)
+				local := server.Answer(c.method, c.target,
 					append(apitest.Fields("Host", "test.example"), c.header...))
-				remote := apitest.Ask(t, addresses[c.mode], c.method, c.target, c.header)
+				remote := apitest.Ask(t, address, c.method, c.target, c.header)
 				c.check(t, "Answer", local)
 				c.check(t, "HTTP", remote)
 				if c.revalidates {
-					c.checkRevalidation(t, servers[c.mode], local)
+					c.checkRevalidation(t, server, local)
 				}
 				if string(local.Body) != string(remote.Body) {
 					t.Errorf("Answer and HTTP send different bodies: %q, %q", local.Body, remote.Body)

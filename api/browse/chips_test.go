@@ -3,12 +3,14 @@ package browse_test
 import (
 	"html"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"hdqs/api/apitest"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 var chipPattern = regexp.MustCompile(`<ul class="chips" aria-label="[^"]*">(?s:(.*?))</ul>`)
@@ -50,24 +52,6 @@ func TestBrowseChips(t *testing.T) {
 	}
 }
 
-// TestBrowseCapitals: our words for values begin with a capital letter in bars, tables and counts,
-// and not in files.
-func TestBrowseCapitals(t *testing.T) {
-	t.Parallel()
-	s := apitest.Sample(t, state.Options{}, 60)
-	const query = "?by=gender&measure=records"
-	page := string(apitest.Browse(s, "/browse/baseline-population"+query).Body)
-	for _, want := range []string{">Female</text>", "<bdi>Female</bdi>", ">Female</option>"} {
-		if !strings.Contains(page, want) || strings.Contains(page, strings.ToLower(want)) {
-			t.Errorf("the page is without %q", want)
-		}
-	}
-	file := string(apitest.Browse(s, "/figure/baseline-population.csv"+query).Body)
-	if !strings.Contains(file, "female") || strings.Contains(file, "Female") {
-		t.Errorf("the file has %q", file)
-	}
-}
-
 // TestBrowseOData: pages in both names lead to the files of spreadsheets, which are at the root.
 func TestBrowseOData(t *testing.T) {
 	t.Parallel()
@@ -85,3 +69,59 @@ func TestBrowseOData(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesTakeTurns checks that a page waits for those before it, and that a query does not.
+func TestPagesTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := apitest.Server(t, state.Options{}, []*apitest.Table{apitest.Locations(3, nil)})
+	turns := max(1, runtime.GOMAXPROCS(0)/2)
+	for range turns {
+		if !s.Lists.Admission.Pages.Enter(false) {
+			t.Fatal("a turn is taken")
+		}
+	}
+	done := make(chan int)
+	go func() { done <- s.Answer("GET", "/browse/location", nil).Status }()
+	testkit.WaitFor(t, "a page that waits", func() bool { return s.Lists.Admission.Pages.Waiting() == 1 })
+	if got := s.Answer("GET", "/api/v2/metadata/location?app_identifier="+apitest.Identifier, nil); got.Status != 200 {
+		t.Errorf("a query is %d", got.Status)
+	}
+	for range turns {
+		s.Lists.Admission.Pages.Leave()
+	}
+	if status := <-done; status != 200 {
+		t.Errorf("the page is %d", status)
+	}
+}
+
+// TestElsewhere: a page without records leads to values that have some, and says how many, which is
+// what the page of each has; it has no files of no records.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	s := apitest.Server(t, state.Options{}, apitest.FigureTables(t))
+	section := regexp.MustCompile(`(?s)<section class="elsewhere".*?</section>`)
+	way := regexp.MustCompile(`<a href="([^"]*)"><bdi>[^<]*</bdi></a> <span class="soft">\(([^)]*)\)`)
+	for path, want := range map[string]string{
+		"/browse/conflict-events?location_name=Nowhere":                           "<dt>Country</dt>",
+		"/browse/conflict-events?location_code=ZZZ":                               "<dt>Country</dt>",
+		"/browse/conflict-events?location_code=ZZZ&start_date=1900":               "<dt>Country</dt>",
+		"/browse/conflict-events?location_code=AFG&start_date=1900&end_date=1900": "<dt>Year</dt>",
+		"/browse/conflict-events?location_code=ZZZ&start_date=1900&end_date=1900": "without the other filters",
+	} {
+		page := string(apitest.Browse(s, path).Body)
+		found := section.FindString(page)
+		ways := way.FindAllStringSubmatch(found, -1)
+		if !strings.Contains(found, want) || len(ways) == 0 || strings.Contains(page, `id="use"`) {
+			t.Errorf("%s: %d ways, want %q: %s", path, len(ways), want, found)
+		}
+		for _, w := range ways {
+			to := html.UnescapeString(w[1])
+			total := "<strong>" + w[2] + "</strong> record"
+			if !strings.Contains(string(apitest.Browse(s, to).Body), total) {
+				t.Errorf("%s leads to %s, which has not %s records", path, to, w[2])
+			}
+		}
+	}
+}
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -3,10 +3,18 @@
 package browse_test
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"hdqs/api/apitest"
+	"hdqs/api/contract"
 	"hdqs/api/state"
 )
 
@@ -50,4 +58,128 @@ func TestBrowseSummed(t *testing.T) {
 			t.Errorf("%s says which countries are added up", path)
 		}
 	}
+}
+
+// TestBrowsePrices: prices of several countries are a line for each, also where they are of the
+// same currency, unit and type.
+func TestBrowsePrices(t *testing.T) {
+	t.Parallel()
+	tables := apitest.FigureTables(t)
+	apitest.SetRows(t, tables, "food_price", apitest.PriceOf("AFG", 2024, 6, "AFG", "rice", "USD", "10"),
+		apitest.PriceOf("SDN", 2024, 6, "SDN", "rice", "USD", "30"))
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	const view = "/figure/food-prices-market-monitor.csv?commodity_code=rice&location_code__in=SDN,AFG"
+	answer := s.Answer("GET", view, nil)
+	if _, rows, _ := strings.Cut(string(answer.Body), "\n"); !strings.HasPrefix(rows, "2024-06,10,30") {
+		t.Errorf("%s: %d, %s", view, answer.Status, answer.Body)
+	}
+}
+
+// TestBrowseProvisional: months whose figures can still change are dashed, and said to be so, in
+// the chart that an address asks for and in the first view.
+func TestBrowseProvisional(t *testing.T) {
+	t.Parallel()
+	within := time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC)
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, apitest.ProvisionalTables(t, within))
+	for query, changing := range map[string]bool{
+		"?measure=records&by=month":                   true,
+		"?event_type=demonstration":                   true,
+		"?measure=records&by=month&location_code=MLI": false,
+		"?measure=records&by=month&end_date=2026-07":  false,
+	} {
+		page := string(apitest.Browse(s, "/browse/conflict-events"+query).Body)
+		for _, part := range []string{
+			`mark s1 changing"`, "can still change the figures of 2026-08.", `2026-08 <small>can change</small>`,
+		} {
+			if strings.Contains(page, part) != changing {
+				t.Errorf("%s: %q is on the page: %v", query, part, !changing)
+			}
+		}
+		if strings.Contains(page, "2026-07 <small>") {
+			t.Errorf("%s: July can change", query)
+		}
+	}
+}
+
+// TestBrowseSource: the source of a record has the texts of the catalog as they are, whatever
+// letters they have. Only its times are shortened.
+func TestBrowseSource(t *testing.T) {
+	t.Parallel()
+	const title, file = "UNITED Nations: Total 2024T00:00:00", "2024T23:59:59 Table.csv"
+	tables := apitest.SampleTables(t, 3)
+	for _, table := range tables {
+		for _, row := range table.Rows {
+			if _, has := row["resource_catalog_id"]; has {
+				row["resource_catalog_id"] = "one"
+			}
+			if table.Endpoint.Table == "resource" {
+				row["dataset_catalog_title"], row["name"] = title, file
+				row["update_date"] = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+			}
+		}
+	}
+	s := apitest.Serve(t, state.Options{}, apitest.StoreSnapshot(t, "sources", apitest.SampleTime, tables))
+	page := string(apitest.Browse(s, "/browse/conflict-events?row=0").Body)
+	for _, want := range []string{title, file, "2024-05-06 07:08:09"} {
+		if !strings.Contains(page, "<bdi>"+want+"</bdi>") {
+			t.Errorf("the record's source has no %q", want)
+		}
+	}
+}
+
+var rowNumber = regexp.MustCompile(`[?;]row=(\d+)[^"]*#record"`)
+
+// TestBrowseSorted: pages of records that a column sorts have the positions that a plain sort of
+// the whole list gives, without a value last, and what each leads to is that record.
+func TestBrowseSorted(t *testing.T) {
+	t.Parallel()
+	s := apitest.Sample(t, state.Options{}, 120)
+	random := rand.New(rand.NewPCG(17, 18))
+	tried := 0
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		records := answeredBy(t, s, e.Path+"?"+filtersOf(nil))
+		for range 4 {
+			f := &e.Fields[random.IntN(len(e.Fields))]
+			down, offset, limit := random.IntN(2) == 0, random.IntN(len(records)), 1+random.IntN(60)
+			want := make([]int, len(records))
+			for n := range want {
+				want[n] = n
+			}
+			sort.SliceStable(want, func(a, b int) bool {
+				x, y := records[want[a]][f.Name], records[want[b]][f.Name]
+				if x == nil || y == nil {
+					return x != nil
+				}
+				if down {
+					x, y = y, x
+				}
+				if f.Type == contract.Integer || f.Type == contract.Number || f.Type == contract.Exact {
+					m, _ := strconv.ParseFloat(fmt.Sprint(x), 64)
+					n, _ := strconv.ParseFloat(fmt.Sprint(y), 64)
+					return m < n
+				}
+				return fmt.Sprint(x) < fmt.Sprint(y)
+			})
+			want = want[offset:min(offset+limit, len(want))]
+			name := map[bool]string{true: "-", false: ""}[down] + f.Name
+			path := fmt.Sprintf("%s%s?sort=%s&offset=%d&limit=%d", "/browse/", e.Name(), name, offset, limit)
+			page := string(apitest.Browse(s, path).Body)
+			var got []int
+			for _, m := range rowNumber.FindAllStringSubmatch(page, -1) {
+				n, _ := strconv.Atoi(m[1])
+				got = append(got, n)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: rows %v, want %v", path, got, want)
+			}
+			order := map[bool]string{true: "descending", false: "ascending"}[down]
+			if strings.Count(page, `aria-sort="`) > 1 ||
+				strings.Contains(page, `aria-sort="`) && !strings.Contains(page, order) {
+				t.Errorf("%s: the header says another order", path)
+			}
+			tried++
+		}
+	}
+	t.Logf("%d pages", tried)
 }

@@ -3,6 +3,7 @@ package browse
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,6 +111,20 @@ func TestCoverageOf(t *testing.T) {
 		asked := contract.Ask(h.List(contract.ContractNames), contract.Rows).Keep(c.filter, c.value)
 		if got := coverageOf(asked, of).All; got != c.all {
 			t.Errorf("%s=%s: of %d units, want %d", c.filter, c.value, got, c.all)
+		}
+	}
+}
+
+// TestLists: a list has the values that were joined, also those with commas and backslashes.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string][]string{
+		"AFG,SDN": {"AFG", "SDN"}, `A\,B,C`: {"A,B", "C"}, `A\\,B`: {`A\\`, "B"}, `A\\\,B`: {`A\\,B`},
+		`A\_,B\%`: {`A\_`, `B\%`}, "": {""},
+	} {
+		got := splitLists([]string{list})
+		if back := joinList(got, ","); !slices.Equal(got, want) || back != list {
+			t.Errorf("%q is %q, and %q again; want %q", list, got, back, want)
 		}
 	}
 }

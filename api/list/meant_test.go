@@ -61,3 +61,5 @@ func TestCodeHints(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

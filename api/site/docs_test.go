@@ -93,6 +93,9 @@ func TestDocsWithoutData(t *testing.T) {
 	if page := pageOf(t, empty, "/docs/sector"); !strings.Contains(page, "No data is loaded yet.") {
 		t.Error("the page without a snapshot does not say that no data is loaded")
 	}
+	if a := empty.Answer("GET", "/browse/x", apitest.BrowserAccept); a.Status != 404 {
+		t.Errorf("an unknown page: %d", a.Status)
+	}
 }
 
 // TestDocsExampleIsMadeOnce requests a page twice: its example is made once for each snapshot.

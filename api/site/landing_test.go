@@ -55,23 +55,4 @@ func TestLandingAndHosts(t *testing.T) {
 	}
 }
 
-// TestGone: an address with a snapshot that is not held any more leads people to the newest
-// figures, in their language; programs get the reason as JSON.
-func TestGone(t *testing.T) {
-	t.Parallel()
-	s := apitest.Sample(t, state.Options{}, 60)
-	for path, want := range map[string]string{
-		"/browse/funding?location_code=AFG&snapshot=gone": `href="/browse/funding?location_code=AFG">Show the newest figures`,
-		"/country/AFG?snapshot=gone":                      `href="/country/AFG">Show the newest figures`,
-		"/fr/embed/funding?snapshot=gone":                 `href="/fr/embed/funding">Montrer les chiffres`,
-	} {
-		page := s.Answer("GET", path, apitest.Fields("Accept", "text/html"))
-		if page.Status != 410 || !strings.Contains(string(page.Body), want) ||
-			apitest.Header(page, "Cache-Control") != "no-store" {
-			t.Errorf("%s: %d, %.2000s, want %s", path, page.Status, page.Body, want)
-		}
-		if data := s.Answer("GET", path, nil); data.Status != 410 || !strings.HasPrefix(string(data.Body), `{"detail"`) {
-			t.Errorf("%s without Accept: %d, %.200s", path, data.Status, data.Body)
-		}
-	}
-}
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -7,88 +7,14 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 )
-
-// TestSearchPages: what the pages of searches say, also for texts that would be markup.
-func TestSearchPages(t *testing.T) {
-	t.Parallel()
-	s := apitest.Sample(t, state.Options{}, 30)
-	for _, m := range s.Lists.Routes.Mounts {
-		for query, want := range map[string]string{
-			"":             "<h2>Data lists</h2>",
-			"q=":           "<h2>Data lists</h2>",
-			"q=refugees":   `<a href="` + m.Prefix + `/browse/refugees-persons-of-concern">`,
-			"q=xyzzyqwx":   "Try fewer or other words",
-			"q=%3Cb%3E%22": "&lt;b&gt;&#34;",
-			"q=afg&kind=field&offset=99999999999999999999": "Search",
-			"q=" + strings.Repeat("refugees+", 150):        "Search",
-			"q=%ff%00afg":                                  "Search",
-		} {
-			a := s.Answer("GET", m.Prefix+"/search?"+query, nil)
-			isPage := a.Status == 200 && apitest.Header(a, "Content-Type") == reply.HtmlType
-			if !isPage || !strings.Contains(string(a.Body), want) {
-				t.Errorf("%s %s: %d, without %q", m.Prefix, query, a.Status, want)
-			}
-			if strings.Contains(string(a.Body), "<b>") {
-				t.Errorf("%s: markup of the search is on the page", query)
-			}
-		}
-	}
-	if a := s.Answer("GET", "/search?q=%zz", nil); a.Status != 400 {
-		t.Errorf("a malformed query: %d, want 400", a.Status)
-	}
-	if a := s.Answer("GET", "/browse?x=1", nil); a.Status != 307 || apitest.Header(a, "Location") != "/#lists" {
-		t.Errorf("/browse: %d to %q", a.Status, apitest.Header(a, "Location"))
-	}
-}
-
-// TestMissingPages: a browser gets a page for an unknown path, with the nearest one and what a
-// search for its words finds; programs get JSON, and everybody does below the interface's path.
-func TestMissingPages(t *testing.T) {
-	t.Parallel()
-	s := apitest.Sample(t, state.Options{Identifier: state.IgnoreIdentifier}, 30)
-	for path, wants := range map[string][]string{
-		"/browse/conflict-event":   {`<a class="path" href="/browse/conflict-events">`, `value="conflict event"`},
-		"/browse/refugees":         {`<a href="/browse/refugees-persons-of-concern">`},
-		"/hapi/browse/idp":         {`href="/hapi/browse/idps"`},
-		"/changelogs":              {`href="/changelog"`},
-		"/wp-login.php":            {"There is no page here"},
-		"/%3Cscript%3Ealert(1)%3C": {"There is no page here"},
-	} {
-		a := s.Answer("GET", path, apitest.BrowserAccept)
-		kept := apitest.Header(a, "Cache-Control")
-		if a.Status != 404 || apitest.Header(a, "Content-Type") != reply.HtmlType || kept != reply.NoStore {
-			t.Errorf("%s: %d %s", path, a.Status, apitest.Header(a, "Content-Type"))
-		}
-		for _, want := range wants {
-			if !strings.Contains(string(a.Body), want) {
-				t.Errorf("%s: without %q", path, want)
-			}
-		}
-		if strings.Contains(string(a.Body), "<script>") {
-			t.Errorf("%s: markup of the path is on the page", path)
-		}
-		if a := s.Answer("GET", path, nil); a.Status != 404 || string(a.Body) != apitest.ErrorBody(reply.ErrNotFound) {
-			t.Errorf("%s for a program: %d %.100s", path, a.Status, a.Body)
-		}
-	}
-	for _, path := range []string{"/api/v2/nothing", "/hapi/api/v2/nothing", "/bulk/nothing"} {
-		if a := s.Answer("GET", path, apitest.BrowserAccept); a.Status != 404 ||
-			apitest.Header(a, "Content-Type") == reply.HtmlType {
-			t.Errorf("%s: %d %s", path, a.Status, apitest.Header(a, "Content-Type"))
-		}
-	}
-	if a := apitest.Empty(t, state.Options{}).Answer("GET", "/browse/x", apitest.BrowserAccept); a.Status != 404 {
-		t.Errorf("without a snapshot: %d", a.Status)
-	}
-}
 
 // TestSearchFigures: the number of each figure, also of a year and of a sector, is
 // at the top of the page that its link opens.
@@ -142,5 +68,38 @@ func TestSearchUnits(t *testing.T) {
 	if !strings.Contains(page, "no record is of all that") || !regexp.MustCompile(link).MatchString(page) ||
 		strings.Contains(page, ">70<") {
 		t.Errorf("want %s: %.3000s", link, page[strings.Index(page, "<main"):])
+	}
+}
+
+// TestCountryFilter: the list of countries has those whose names have a text in them, in the
+// language of the page first, and says so where there are none.
+func TestCountryFilter(t *testing.T) {
+	t.Parallel()
+	s := apitest.Server(t, state.Options{}, apitest.FigureTables(t))
+	listed := regexp.MustCompile(`/country/([A-Z]{3})"><bdi>`)
+	for _, c := range []struct{ prefix, text, want string }{
+		{"", "sdn", "SDN"},
+		{"", "NAME OF  sdn", "SDN"},
+		{"", "of", "CAF HTI KEN PAK SDN SOM TCD"},
+		{"/fr", "Soudan", "SDN"},
+		{"", "Soudan", "SDN"},
+		{"/ar", "السودان", "SDN"},
+		{"", "atlantis", ""},
+	} {
+		page := apitest.Browse(s, c.prefix+"/country?name="+url.QueryEscape(c.text))
+		var codes []string
+		body, _, _ := strings.Cut(string(page.Body), `role="alert"`)
+		for _, m := range listed.FindAllStringSubmatch(body, -1) {
+			codes = append(codes, m[1])
+		}
+		slices.Sort(codes)
+		isNone := strings.Contains(string(page.Body), "No country is called <bdi>"+c.text)
+		if got := strings.Join(codes, " "); page.Status != 200 || got != c.want || isNone != (c.want == "") {
+			t.Errorf("%s %q: %d, %s, want %s", c.prefix, c.text, page.Status, got, c.want)
+		}
+	}
+	page := string(apitest.Browse(s, "/country").Body)
+	if links := strings.Count(page, `href="#letter-`); links == 0 || links != strings.Count(page, `id="letter-`) {
+		t.Errorf("%d letters lead to parts of the list", links)
 	}
 }
