@@ -142,3 +142,30 @@ func TestQuestionAdd(t *testing.T) {
 		t.Errorf("several values: %s, want %s", several, want)
 	}
 }
+
+// planOf returns the plan of the endpoint with a path.
+func planOf(path string) *Plan {
+	for i := range Endpoints {
+		if Endpoints[i].Path == path {
+			return NewPlan(&Endpoints[i], Rows)
+		}
+	}
+	panic("no endpoint " + path)
+}
+
+// goodIdentifier is the identifier of my-app and me@example.org.
+const goodIdentifier = "bXktYXBwOm1lQGV4YW1wbGUub3Jn"
+
+// TestNested lists whose rows can contain one another: also those of poverty, whose rows have
+// nothing but a place and a period.
+func TestNested(t *testing.T) {
+	for table, want := range map[string]bool{
+		"poverty_rate": true, "conflict_event": true, "rainfall": true, "food_price": false, "funding": false,
+		"admin2": false, "market": false,
+	} {
+		at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Table == table })
+		if got := Endpoints[at].Nests(); got != want {
+			t.Errorf("%s: rows can contain others %t, want %t", table, got, want)
+		}
+	}
+}

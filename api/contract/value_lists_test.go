@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"hdqs/index"
+	"hdqs/internal/testkit"
 )
 
 // TestListParams checks which parameters have a list: all that match a code, an enum or an id.
@@ -242,4 +245,143 @@ func TestLiteral(t *testing.T) {
 			t.Errorf("%q is %q", pattern, got)
 		}
 	}
+}
+
+// canonicalOf returns the canonical form of a query; ok is false when the query is invalid.
+func canonicalOf(t *testing.T, p *Plan, query string) (form string, ok bool) {
+	t.Helper()
+	var r Request
+	r.Scanned.Scan(p, []byte(query))
+	if r.Parse() != nil {
+		return "", false
+	}
+	return string(r.AppendCanonical(nil)), true
+}
+
+// checkCanonical parses a query and its canonical form. Both must have the same filters, the same
+// page and the same canonical form.
+func checkCanonical(t *testing.T, p *Plan, query string) {
+	t.Helper()
+	var first, again Request
+	first.Scanned.Scan(p, []byte(query))
+	if first.Parse() != nil {
+		return
+	}
+	canonical := first.AppendCanonical(nil)
+	again.Scanned.Scan(p, canonical)
+	if err := again.Parse(); err != nil {
+		t.Fatalf("%q: the canonical form %q is rejected: %v", query, canonical, err)
+	}
+	if twice := again.AppendCanonical(nil); !bytes.Equal(twice, canonical) {
+		t.Fatalf("%q: the canonical form is %q, and the canonical form of that %q", query, canonical, twice)
+	}
+	text := func(r *Request) string {
+		var filters []string
+		for _, f := range r.Question.Filters {
+			v := fmt.Sprint(f.Param, f.Value.Text, f.Value.Int, f.Value.Beyond, f.Value.Float+0, f.Value.Exact,
+				f.Values)
+			filters = append(filters, v)
+		}
+		slices.Sort(filters)
+		return fmt.Sprint(filters, r.Question.Limit, min(r.Question.Offset, 1<<62), r.Question.Format)
+	}
+	if a, b := text(&first), text(&again); a != b && !strings.Contains(a, "-0") {
+		t.Fatalf("%q: the canonical form %q means something else:\n%s\n%s", query, canonical, a, b)
+	}
+}
+
+// FuzzCanonical checks that a canonical form has the meaning of its query and is its own canonical
+// form.
+func FuzzCanonical(f *testing.F) {
+	for i := range Endpoints {
+		for _, param := range NewPlan(&Endpoints[i], Rows).Params {
+			f.Add(uint8(i), param.Name+"="+url.QueryEscape(param.Example())+"&"+param.Name+"=%20&limit=03&offset=7")
+		}
+	}
+	f.Add(uint8(22), `price_flag__in=actual\,aggregate,actual&location_code__in=%25A,\&location_code__in=b\,c&location_code=x,y`)
+	f.Add(uint8(0), `dataset_hdx_id__in=a\\,b\&dataset_catalog_id__in=b\\,a%5C`)
+	f.Add(uint8(0), "update_date_min=-62135596800&update_date_max=253402300799&id=%F0%9F%8C%8D&snapshot=x")
+	f.Fuzz(func(t *testing.T, which uint8, query string) {
+		checkCanonical(t, NewPlan(&Endpoints[int(which)%len(Endpoints)], Rows), query)
+	})
+}
+
+// TestRequests reads the requests of testdata/requests.txt. The canonical form of each must have
+// the same meaning.
+func TestRequests(t *testing.T) {
+	text := testkit.ReadFile(t, "testdata/requests.txt")
+	var p *Plan
+	ran := 0
+	for number, line := range strings.Split(string(text), "\n") {
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			p = planNamed(t, strings.Trim(line, "[]"))
+		default:
+			query, want, _ := strings.Cut(line, " -> ")
+			var r Request
+			for range 2 { // the second time with the memory of the first
+				if got := readRequest(&r, p, query); got != want {
+					t.Errorf("line %d: %s\n got %s\nwant %s", number+1, query, got, want)
+				}
+			}
+			checkCanonical(t, p, query)
+			ran++
+		}
+	}
+	if ran < 200 {
+		t.Errorf("%d requests, want 200 or more", ran)
+	}
+}
+
+// planNamed returns the plan of a heading: an endpoint, a kind other than rows, a set of names.
+func planNamed(t *testing.T, heading string) *Plan {
+	t.Helper()
+	path, hapi := strings.CutSuffix(heading, " hapi")
+	name, kind := kindOf(path)
+	set := ContractNames
+	if hapi {
+		set = HAPINames
+	}
+	for i := range Endpoints {
+		if Endpoints[i].Name() == name {
+			return NewPlan(&EndpointsIn(set)[i], kind)
+		}
+	}
+	t.Fatalf("there is no %s", heading)
+	return nil
+}
+
+// readRequest reads a request and returns what testdata/requests.txt says of it.
+func readRequest(r *Request, p *Plan, query string) string {
+	r.Scanned.Scan(p, []byte(query))
+	err := r.Parse()
+	if invalid, ok := errors.AsType[*Invalid](err); ok {
+		text := ""
+		for _, issue := range invalid.Issues {
+			text += " ! " + issue.Type + " " + issue.Param + ": " + issue.Text.String()
+		}
+		return text[1:]
+	}
+	if err != nil {
+		return "! " + err.Error()
+	}
+	text := cmp.Or(string(r.AppendCanonical(nil)), "nothing")
+	if p.Kind == Aggregate {
+		text += " fields " + strings.Join(FieldNames(r.Question.AggregateFields()), " ")
+	}
+	if hinted := r.Scanned.Hinted(); hinted != nil {
+		text += " hint " + strings.Join(hinted, " ")
+	}
+	return text
+}
+
+// kindOf splits the path of a kind. A path without the name of one is of Rows.
+func kindOf(path string) (endpoint string, kind Kind) {
+	for k := Rows + 1; k < Figures; k++ {
+		if before, is := strings.CutSuffix(path, "/"+k.String()); is {
+			return before, k
+		}
+	}
+	return path, Rows
 }

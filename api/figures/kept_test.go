@@ -2,7 +2,9 @@ package figures
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -185,5 +187,63 @@ func TestTakeOver(t *testing.T) {
 		if before, err := m.takeOver(h, "2026-02-28"); before != nil || err != nil {
 			t.Errorf("%s of a day before is taken over, %v", c.figure, err)
 		}
+	}
+}
+
+// TestTogether: places are asked for together, else those that are right by themselves and then
+// each of the others. No question that was refused is asked again.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	h := contract.AllHeadlines()[0]
+	for _, c := range testkit.Cases(t, "testdata/together.txt", ": ", 3) {
+		f := &figure{Headline: h, list: h.List(contract.ContractNames), of: map[string]*headline{"none": {}}}
+		places, asked := strings.Split(c[0], ""), []string(nil)
+		isWrong := func(place string) bool { return strings.Contains(c[1], place) }
+		for _, place := range places {
+			f.of[place] = new(headline)
+		}
+		testkit.Must(t, f.together(places, func(places ...string) error {
+			asked = append(asked, strings.Join(places, ""))
+			isApart := strings.HasSuffix(c[1], "+") && len(places) > 1
+			if !isApart && !slices.ContainsFunc(places, isWrong) {
+				return nil
+			}
+			issue := contract.Issue{Text: say.Of("wrong"), Instead: f.all().GroupBy(f.Place)}
+			if right := slices.DeleteFunc(slices.Clone(places), isWrong); len(right) > 0 {
+				issue.Instead = f.all().Keep(f.Place+contract.SeveralSuffix, right...)
+				issue.Instead.Apart = f.Place
+			}
+			return &contract.Invalid{Issues: []contract.Issue{issue}}
+		}))
+		slices.Sort(asked[1:]) // they come in any order
+		if got := strings.Join(asked, " "); got != c[2] {
+			t.Errorf("%s, of which %s are wrong: asked for %s, want %s", c[0], c[1], got, c[2])
+		}
+		for place, of := range f.of {
+			if refused := !of.refusal.IsZero(); refused != isWrong(place) {
+				t.Errorf("%s, of which %s are wrong: %s is refused: %t", c[0], c[1], place, refused)
+			}
+		}
+	}
+}
+
+// TestPackSeries: series of places that were packed with the times of all are the same again.
+func TestPackSeries(t *testing.T) {
+	t.Parallel()
+	all := map[string]map[string]string{
+		"AFG": nil, "MLI": {"2024-02": "3", "2023-11": "0"}, "SDN": {"2024-03": "1", "2021-01": "2.5"},
+		"TCD": {"0000-12": "7"},
+	}
+	times := timesOf(all)
+	if len(times) != 5 || times[0] != "2024-03" {
+		t.Fatalf("times %q", times)
+	}
+	for code, of := range all {
+		if got := unpackSeries(packSeries(of, times), times); !maps.Equal(got, of) {
+			t.Errorf("%s: %v became %v", code, of, got)
+		}
+	}
+	if got := unpackSeries("1,x,3,4,5,6,7", times); len(got) != 4 {
+		t.Errorf("values without a time, or that are no numbers, became %v", got)
 	}
 }
