@@ -84,8 +84,6 @@ func mend(data []byte) ([]byte, bool) {
 	return seal(d, out[:offset]), true
 }
 
-func u32At(data []byte, b *block, i int) []byte { return data[int(b.offset)+4*i:] }
-
 // TestMalformedSegments makes one fault at a time. Opening the segment must find each, with the
 // place in the message.
 func TestMalformedSegments(t *testing.T) {
@@ -100,6 +98,22 @@ func TestMalformedSegments(t *testing.T) {
 		}
 		panic("no column " + name)
 	}
+	at := func(d *directory, block string) *block {
+		name, part, _ := strings.Cut(block, "/")
+		for i := range d.groups {
+			if g := &d.groups[i]; g.name == name && part == "codes" {
+				return &g.codes
+			} else if g.name == name {
+				return &g.postings
+			}
+		}
+		return &column(d, name).blocks[part[0]-'0']
+	}
+	put := func(block string, offset int, bytes string) func(d *directory, data []byte) {
+		return func(d *directory, data []byte) { copy(data[int(at(d, block).offset)+offset:], bytes) }
+	}
+	le32 := func(v uint32) string { return string(le.AppendUint32(nil, v)) }
+	le64 := func(v uint64) string { return string(le.AppendUint64(nil, v)) }
 	faults := []struct {
 		name, says string
 		edit       func(d *directory, data []byte)
@@ -142,56 +156,24 @@ func TestMalformedSegments(t *testing.T) {
 			data[b.offset+b.length-1] = 1
 		}},
 		{"texts_miscounted", "texts", func(d *directory, _ []byte) { column(d, "town").blocks[1].count = 1 << 30 }},
-		{"texts_offset_falls", "offset 2", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &column(d, "size").blocks[1], 2), 4)
-		}},
-		{"texts_offset_past_end", "offset 1", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &column(d, "size").blocks[1], 1), 99)
-		}},
-		{"texts_first_offset_not_zero", "offset 0", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &column(d, "size").blocks[1], 0), 1)
-		}},
-		{"texts_leave_bytes", "end", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &column(d, "town").blocks[1], 2), 6)
-		}},
-		{"text_not_utf8", "UTF-8", func(d *directory, data []byte) {
-			data[column(d, "town").blocks[1].offset+12] = 0xff
-		}},
-		{"texts_out_of_order", "out of order", func(d *directory, data []byte) {
-			copy(data[column(d, "town").blocks[1].offset+12:], "xyzabcd")
-		}},
-		{"enum_value_twice", "duplicate", func(d *directory, data []byte) {
-			copy(data[column(d, "size").blocks[1].offset+21:], "small")
-		}},
-		{"ints_out_of_order", "after", func(d *directory, data []byte) {
-			le.PutUint64(data[column(d, "day").blocks[1].offset:], 1<<62)
-		}},
-		{"int_that_means_null", "null", func(d *directory, data []byte) {
-			le.PutUint64(data[column(d, "day").blocks[1].offset:], 1<<63)
-		}},
+		{"texts_offset_falls", "offset 2", put("size/1", 8, le32(4))},
+		{"texts_offset_past_end", "offset 1", put("size/1", 4, le32(99))},
+		{"texts_first_offset_not_zero", "offset 0", put("size/1", 0, le32(1))},
+		{"texts_leave_bytes", "end", put("town/1", 8, le32(6))},
+		{"text_not_utf8", "UTF-8", put("town/1", 12, "\xff")},
+		{"texts_out_of_order", "out of order", put("town/1", 12, "xyzabcd")},
+		{"enum_value_twice", "duplicate", put("size/1", 21, "small")},
+		{"ints_out_of_order", "after", put("day/1", 0, le64(1<<62))},
+		{"int_that_means_null", "null", put("day/1", 0, le64(1<<63))},
 		{"ints_miscounted", "ints", func(d *directory, _ []byte) { column(d, "day").blocks[1].count++ }},
 		{"starts_miscounted", "postings", func(d *directory, _ []byte) { column(d, "day").blocks[2].count++ }},
-		{"starts_fall", "start", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &column(d, "day").blocks[2], 1), 4001)
-		}},
-		{"starts_not_from_zero", "start", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &column(d, "day").blocks[2], 0), 1)
-		}},
-		{"starts_short_of_rows", "end", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &column(d, "day").blocks[2], 3), 4101)
-		}},
-		{"tuple_without_rows", "start", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &d.groups[0].postings, 1), 0)
-		}},
-		{"bitmaps_end_falls", "bitmap", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &d.groups[1].postings, 1), 1)
-		}},
-		{"bitmaps_end_past_block", "bitmap", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &d.groups[1].postings, 1), 1<<31)
-		}},
-		{"bitmaps_leave_bytes", "bitmap", func(d *directory, data []byte) {
-			le.PutUint32(u32At(data, &d.groups[1].postings, 1), 8222)
-		}},
+		{"starts_fall", "start", put("day/2", 4, le32(4001))},
+		{"starts_not_from_zero", "start", put("day/2", 0, le32(1))},
+		{"starts_short_of_rows", "end", put("day/2", 12, le32(4101))},
+		{"tuple_without_rows", "start", put("place/postings", 4, le32(0))},
+		{"bitmaps_end_falls", "bitmap", put("colour/postings", 4, le32(1))},
+		{"bitmaps_end_past_block", "bitmap", put("colour/postings", 4, le32(1<<31))},
+		{"bitmaps_leave_bytes", "bitmap", put("colour/postings", 4, le32(8222))},
 		{"postings_of_unknown_encoding", "encoding", func(d *directory, _ []byte) {
 			d.groups[1].postings.encoding = 99
 		}},
@@ -199,41 +181,20 @@ func TestMalformedSegments(t *testing.T) {
 			column(d, "count").blocks[0].base = 1<<63 - 1
 		}},
 		{"int_base_null", "base", func(d *directory, _ []byte) { column(d, "count").blocks[0].base = NullInt }},
-		{"scales_too_many", "scales", func(d *directory, data []byte) {
-			data[column(d, "exact").blocks[0].offset] = 22
-		}},
-		{"scales_out_of_order", "scale 1", func(d *directory, data []byte) {
-			data[column(d, "exact").blocks[0].offset+2] = 0
-		}},
-		{"scale_beyond_limit", "scale 1", func(d *directory, data []byte) {
-			data[column(d, "exact").blocks[0].offset+2] = 19
-		}},
+		{"scales_too_many", "scales", put("exact/0", 0, "\x16")},
+		{"scales_out_of_order", "scale 1", put("exact/0", 2, "\x00")},
+		{"scale_beyond_limit", "scale 1", put("exact/0", 2, "\x13")},
 		{"scale_of_null_missing", "null", func(d *directory, _ []byte) { column(d, "exact").flags &^= flagNullable }},
-		{"scale_index_beyond_last", "decimal", func(d *directory, data []byte) {
-			b := &column(d, "exact").blocks[0]
-			copy(data[b.offset:], []byte{3, 0, 2, 255, 0})
-		}},
+		{"scale_index_beyond_last", "decimal", put("exact/0", 0, "\x03\x00\x02\xff\x00")},
 		{"decimal_base_overflows", "decimal", func(d *directory, _ []byte) {
 			column(d, "exact").blocks[0].base = 1<<63 - 1
 		}},
-		{"decimal_with_trailing_zero", "mantissa", func(d *directory, data []byte) {
-			le.PutUint64(data[column(d, "price").blocks[1].offset+16:], 130)
-		}},
-		{"decimal_scale_unknown", "scale 19", func(d *directory, data []byte) {
-			data[column(d, "price").blocks[1].offset+26] = 19
-		}},
-		{"decimals_out_of_order", "after", func(d *directory, data []byte) {
-			le.PutUint64(data[column(d, "price").blocks[1].offset+8:], 33)
-		}},
-		{"exact_text_beyond_last", "exact text 1", func(d *directory, data []byte) {
-			le.PutUint64(data[column(d, "price").blocks[1].offset:], 1)
-		}},
-		{"exact_text_not_needed", "needs no exact text", func(d *directory, data []byte) {
-			copy(data[column(d, "price").blocks[2].offset+8:], "0.1000000000000000000")
-		}},
-		{"exact_text_not_a_number", "plain digits", func(d *directory, data []byte) {
-			copy(data[column(d, "price").blocks[2].offset+8:], "0.1000000000000x00055")
-		}},
+		{"decimal_with_trailing_zero", "mantissa", put("price/1", 16, le64(130))},
+		{"decimal_scale_unknown", "scale 19", put("price/1", 26, "\x13")},
+		{"decimals_out_of_order", "after", put("price/1", 8, le64(33))},
+		{"exact_text_beyond_last", "exact text 1", put("price/1", 0, le64(1))},
+		{"exact_text_not_needed", "needs no exact text", put("price/2", 8, "0.1000000000000000000")},
+		{"exact_text_not_a_number", "plain digits", put("price/2", 8, "0.1000000000000x00055")},
 	}
 	for _, f := range faults {
 		_, err := ReadSegment(reseal(t, file, f.edit))
