@@ -1,14 +1,12 @@
 package contract
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,33 +17,20 @@ import (
 
 // TestValues parses every text of testdata/values.txt.
 func TestValues(t *testing.T) {
-	file, err := os.Open("testdata/values.txt")
-	testkit.Must(t, err)
-	defer file.Close()
-	lines, ran := bufio.NewScanner(file), 0
-	for number := 1; lines.Scan(); number++ {
-		line := lines.Text()
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		kind, rest, _ := strings.Cut(line, " ")
+	cases := testkit.Cases(t, "testdata/values.txt", " ", 2)
+	for _, c := range cases {
+		kind, rest := c[0], c[1]
 		quoted, err := strconv.QuotedPrefix(rest)
-		if err != nil {
-			t.Fatalf("line %d: %v", number, err)
-		}
+		testkit.Must(t, err)
 		text, err := strconv.Unquote(quoted)
-		if err != nil {
-			t.Fatalf("line %d: %v", number, err)
-		}
+		testkit.Must(t, err)
 		want := strings.TrimPrefix(rest[len(quoted):], " ")
-		got := parseValue(kind, text, want)
-		if got != want {
-			t.Errorf("line %d: %s %q: got %s, want %s", number, kind, text, got, want)
+		if got := parseValue(kind, text, want); got != want {
+			t.Errorf("%s %q: got %s, want %s", kind, text, got, want)
 		}
-		ran++
 	}
-	if ran < 200 {
-		t.Errorf("only %d lines", ran)
+	if len(cases) < 200 {
+		t.Errorf("only %d lines", len(cases))
 	}
 }
 

@@ -97,3 +97,5 @@ func TestBulkDamaged(t *testing.T) {
 		})
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -114,3 +114,5 @@ func TestGroupsAlike(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -143,3 +143,5 @@ func TestODataRefresh(t *testing.T) {
 		reading.Wait()
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }
