@@ -3,7 +3,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"hdqs/api/apitest"
@@ -31,16 +30,11 @@ func TestKindExamples(t *testing.T) {
 				if kind == contract.Export {
 					target += "&output_format=json"
 				}
-				got := s.Answer("GET", target, nil)
-				var body struct{ Data []map[string]any }
-				if err := json.Unmarshal(got.Body, &body); err != nil || got.Status != 200 {
-					t.Errorf("%s: %d %.300s: %v", target, got.Status, got.Body, err)
-					continue
-				}
+				records, got := apitest.Records(t, s, target)
 				if unknown, is := apitest.Field(got, "X-Unknown-Params"); is {
 					t.Errorf("%s: unknown parameters %s", target, unknown)
 				}
-				if len(body.Data) == 0 && kind != contract.Changes {
+				if len(records) == 0 && kind != contract.Changes {
 					t.Errorf("%s: no records", target)
 				}
 				if p.About() == "" {

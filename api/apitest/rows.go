@@ -10,27 +10,6 @@ import (
 	"hdqs/snapshot"
 )
 
-// SetRows replaces the rows of a table.
-func SetRows(t *testing.T, tables []*Table, name string, rows ...Row) {
-	t.Helper()
-	for _, table := range tables {
-		if table.Endpoint.Table == name {
-			table.Rows = nil
-			for _, row := range rows {
-				table.Rows = append(table.Rows, FullRow(t, table, row))
-			}
-		}
-	}
-}
-
-// PriceOf is a row of the prices of markets, for a kilogram.
-func PriceOf(country string, year, month int, market, commodity, currency, amount string) Row {
-	return With(InPlace(country), InMonth(year, month), Row{
-		"market_code": market, "commodity_code": commodity, "currency_code": currency, "unit": "KG",
-		"price": Decimal(amount),
-	})
-}
-
 // FullRow sets the columns that a row does not say.
 func FullRow(t testing.TB, table *Table, spec map[string]any) map[string]any {
 	t.Helper()
@@ -128,16 +107,4 @@ func InYear(year int) Row {
 func InMonth(year, month int) Row {
 	first := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
 	return During(first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly))
-}
-
-// People are rows of a group of people by gender and age: gender age number, ...
-func People(base Row, lines ...string) []Row {
-	var rows []Row
-	for _, line := range lines {
-		var gender, ages string
-		var number int
-		fmt.Sscan(line, &gender, &ages, &number)
-		rows = append(rows, With(base, Row{"gender": gender, "age_range": ages, "population": number}))
-	}
-	return rows
 }

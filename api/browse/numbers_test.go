@@ -5,7 +5,6 @@ package browse_test
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"html"
 	"math/rand/v2"
@@ -164,14 +163,8 @@ func filtersOf(values url.Values, more ...string) string {
 
 func answeredBy(t *testing.T, s *api.Server, path string) []map[string]any {
 	t.Helper()
-	a := s.Answer("GET", path, nil)
-	var body struct{ Data []map[string]any }
-	d := json.NewDecoder(bytes.NewReader(a.Body))
-	d.UseNumber()
-	if err := d.Decode(&body); err != nil || a.Status != 200 {
-		t.Fatalf("%s: %d, %v", path, a.Status, err)
-	}
-	return body.Data
+	records, _ := apitest.Records(t, s, path)
+	return records
 }
 
 // checkLinked compares numbers beside links of a page with those of records of the interface: a

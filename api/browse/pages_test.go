@@ -4,7 +4,6 @@ package browse_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"html"
 	"net/url"
@@ -109,12 +108,8 @@ func groupsIn(t *testing.T, s *api.Server, name, field, filter string) (values [
 			continue
 		}
 		query := "?measures=count&group_by=" + field + filter + "&app_identifier=" + apitest.Identifier
-		answer := s.Answer("GET", e.Path+"/aggregate"+query, nil)
-		var body struct{ Data []map[string]any }
-		if err := json.Unmarshal(answer.Body, &body); err != nil || answer.Status != 200 {
-			t.Fatalf("%d %v %.300s", answer.Status, err, answer.Body)
-		}
-		for _, record := range body.Data {
+		records, _ := apitest.Records(t, s, e.Path+"/aggregate"+query)
+		for _, record := range records {
 			if text, ok := record[field].(string); ok {
 				values = append(values, text)
 			}
@@ -129,7 +124,7 @@ func TestBrowsePoints(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{}, 20)
 	for _, m := range s.Lists.Routes.Mounts {
-		for i, e := range contract.EndpointsIn(m.Names) {
+		for _, e := range contract.EndpointsIn(m.Names) {
 			if !e.HasPoints() {
 				continue
 			}
@@ -138,19 +133,10 @@ func TestBrowsePoints(t *testing.T) {
 				code, name = "code", "name"
 			}
 			query := "?group_by=" + code + "," + name + ",lat,lon&measures=count&app_identifier=" + apitest.Identifier
-			list := s.Answer("GET", m.Prefix+e.Path+"/aggregate"+query, nil)
-			var want struct {
-				Data []struct {
-					Lat   *float64
-					Count int
-				}
-			}
-			if err := json.Unmarshal(list.Body, &want); err != nil || list.Status != 200 || len(want.Data) == 0 {
-				t.Fatalf("%d: %d %v %.200s", i, list.Status, err, list.Body)
-			}
+			want, _ := apitest.Records(t, s, m.Prefix+e.Path+"/aggregate"+query)
 			placed := 0
-			for _, d := range want.Data {
-				if d.Lat != nil {
+			for _, d := range want {
+				if d["lat"] != nil {
 					placed++
 				}
 			}
@@ -163,8 +149,8 @@ func TestBrowsePoints(t *testing.T) {
 			}
 			table := page[strings.Index(page, `id="figures"`):]
 			table = table[:strings.Index(table, "</table>")]
-			if rows := strings.Count(table, "<tr>") - 1; rows != len(want.Data) {
-				t.Errorf("%s: %d rows of %d markets", e.Name(), rows, len(want.Data))
+			if rows := strings.Count(table, "<tr>") - 1; rows != len(want) || rows == 0 {
+				t.Errorf("%s: %d rows of %d markets", e.Name(), rows, len(want))
 			}
 			if marks == 0 || marks > placed {
 				t.Errorf("%s: %d places in marks, of %d", e.Name(), marks, placed)

@@ -23,21 +23,15 @@ import (
 func TestBrowseSummed(t *testing.T) {
 	t.Parallel()
 	tables := apitest.FigureTables(t)
-	var rows []apitest.Row
-	for _, of := range []struct {
-		year   int
-		asylum string
-		people int
-	}{{2022, "AFG", 10}, {2022, "MLI", 7}, {2023, "AFG", 10}, {2023, "MLI", 7}, {2024, "AFG", 12}} {
-		rows = append(rows, apitest.With(apitest.InYear(of.year), apitest.Row{
-			"origin_location_code": "SDN", "asylum_location_code": of.asylum, "population_group": "RET",
-			"gender": "all", "age_range": "all", "population": of.people,
-		}), apitest.With(apitest.InYear(of.year), apitest.Row{
-			"origin_location_code": of.asylum, "asylum_location_code": "SDN", "population_group": "RET",
-			"gender": "all", "age_range": "all", "population": of.people,
-		}))
+	apitest.AddRows(t, tables, "only returnees")
+	for _, of := range []string{"2022 AFG 10", "2022 MLI 7", "2023 AFG 10", "2023 MLI 7", "2024 AFG 12"} {
+		f := strings.Fields(of)
+		for _, way := range [][2]string{{"SDN", f[1]}, {f[1], "SDN"}} {
+			apitest.AddRows(t, tables, fmt.Sprintf("table returnees\n- %s; origin_location_code=%s; "+
+				"asylum_location_code=%s; population_group=RET; gender=all; age_range=all; population=%s",
+				f[0], way[0], way[1], f[2]))
+		}
 	}
-	apitest.SetRows(t, tables, "returnees", rows...)
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	const all = "population_group=RET&age_range=all&gender=all&measure=population&by=year"
 	for path, wants := range map[string][]string{
@@ -65,8 +59,10 @@ func TestBrowseSummed(t *testing.T) {
 func TestBrowsePrices(t *testing.T) {
 	t.Parallel()
 	tables := apitest.FigureTables(t)
-	apitest.SetRows(t, tables, "food_price", apitest.PriceOf("AFG", 2024, 6, "AFG", "rice", "USD", "10"),
-		apitest.PriceOf("SDN", 2024, 6, "SDN", "rice", "USD", "30"))
+	apitest.AddRows(t, tables, `
+only food_price
+AFG 2024-06; market_code=AFG; commodity_code=rice; currency_code=USD; unit=KG; price=10
+SDN 2024-06; market_code=SDN; commodity_code=rice; currency_code=USD; unit=KG; price=30`)
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	const view = "/figure/food-prices-market-monitor.csv?commodity_code=rice&location_code__in=SDN,AFG"
 	answer := s.Answer("GET", view, nil)

@@ -9,6 +9,7 @@ import (
 
 	"hdqs/api/apitest"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestFiguresOfParts: a figure says of how many months it is, of how many people or dollars, and
@@ -17,62 +18,13 @@ import (
 func TestFiguresOfParts(t *testing.T) {
 	t.Parallel()
 	tables := apitest.FigureTables(t)
-	phase := func(place apitest.Row, phase string, people int) apitest.Row {
-		return apitest.With(place, apitest.InMonth(2024, 1), apitest.Row{
-			"classification_phase": phase, "classification_type": "current", "population_in_phase": people,
-		})
-	}
-	apitest.SetRows(t, tables, "food_security",
-		phase(apitest.InPlace("AFG"), "3+", 10), phase(apitest.InPlace("AFG"), "all", 40),
-		phase(apitest.InPlace("MLI", "ML01"), "3+", 1), phase(apitest.InPlace("MLI", "ML01"), "all", 4),
-		phase(apitest.InPlace("MLI", "ML02"), "3+", 2), phase(apitest.InPlace("MLI", "ML02"), "all", 5),
-		phase(apitest.InPlace("TCD", "TD01"), "3+", 1), phase(apitest.InPlace("TCD", "TD02"), "3+", 2),
-		phase(apitest.InPlace("TCD", "TD02"), "all", 5),
-	)
-	var refugees []apitest.Row
-	for _, pair := range [][2]string{{"SDN", "TCD"}, {"SDN", "EGY"}, {"SYR", "TUR"}} {
-		refugees = append(refugees, apitest.With(apitest.InYear(2023), apitest.Row{
-			"origin_location_code": pair[0], "asylum_location_code": pair[1], "population_group": "REF",
-			"gender": "all", "age_range": "all", "population": 5,
-		}))
-	}
+	apitest.AddRows(t, tables, string(testkit.ReadFile(t, "testdata/parts.txt")))
 	for year, asylums := range map[int]int{2020: 99, 2021: 100, 2022: 150} {
 		for i := range asylums {
-			refugees = append(refugees, apitest.With(apitest.InYear(year), apitest.Row{
-				"origin_location_code": "SDN", "asylum_location_code": fmt.Sprintf("A%02X", i),
-				"population_group": "REF",
-				"gender":           "all", "age_range": "all", "population": 2,
-			}))
+			apitest.AddRows(t, tables, fmt.Sprintf("table refugees\n- %d; origin_location_code=SDN; "+
+				"asylum_location_code=A%02X; population_group=REF; gender=all; age_range=all; population=2", year, i))
 		}
 	}
-	apitest.SetRows(t, tables, "refugees", refugees...)
-	var events []apitest.Row
-	for _, month := range []int{1, 2, 4, 5, 6, 7, 8, 9, 10} {
-		events = append(events, apitest.With(apitest.InPlace("SDN"), apitest.InMonth(2024, month), apitest.Row{
-			"event_type": "political_violence", "events": 2, "fatalities": 1,
-		}))
-	}
-	events = append(events, apitest.With(apitest.InPlace("TCD"), apitest.InMonth(1997, 1), apitest.Row{
-		"event_type": "political_violence", "events": 7, "fatalities": 1,
-	}))
-	apitest.SetRows(t, tables, "conflict_event", events...)
-	poor := func(place, period apitest.Row, ratio string) apitest.Row {
-		return apitest.With(place, period, apitest.Row{
-			"headcount_ratio": apitest.Decimal(ratio), "mpi": apitest.Decimal("0"),
-		})
-	}
-	apitest.SetRows(t, tables, "poverty_rate",
-		poor(apitest.InPlace("TCD"), apitest.InYear(2015), "80"),
-		poor(apitest.InPlace("TCD"), apitest.InYear(2019), "87.1"),
-		poor(apitest.InPlace("TCD", "TD01"), apitest.InYear(2021), "94.5"),
-		poor(apitest.InPlace("SDN"), apitest.InYear(2014), "52.5"),
-		poor(apitest.InPlace("MLI", "ML01"), apitest.InYear(2014), "50"),
-	)
-	apitest.SetRows(t, tables, "funding", apitest.With(apitest.InYear(2024), apitest.Row{
-		"location_code": "SDN",
-		"appeal_code":   "H1", "appeal_type": "Plan", "funding_usd": apitest.Decimal("30"),
-		"requirements_usd": apitest.Decimal("120"),
-	}))
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	fields := []string{"value", "complete", "months", "of_months", "out_of", "other_places"}
 	for query, want := range map[string]string{
@@ -141,23 +93,11 @@ func TestExcess(t *testing.T) {
 			"units count what others count, or it leaves some of them out. admin_level=coarsest takes its own figure."},
 	} {
 		tables := apitest.TrapTables(t)
-		for _, table := range tables {
-			if table.Endpoint.Table != "food_security" {
-				continue
-			}
-			table.Rows = nil
-			for i, place := range []apitest.Row{
-				apitest.InPlace("AFG"), apitest.InPlace("AFG", "AF01"), apitest.InPlace("AFG", "AF02"),
-			} {
-				table.Rows = append(
-					table.Rows,
-					apitest.FullRow(t, table, apitest.With(place, apitest.InMonth(2024, 1), apitest.Row{
-						"classification_phase": "3+", "classification_type": "current",
-						"population_in_phase": []int{100, c.units[0], c.units[1]}[i],
-					})),
-				)
-			}
-		}
+		apitest.AddRows(t, tables, fmt.Sprintf(`
+only food_security
+AFG 2024-01; classification_phase=3+; classification_type=current; population_in_phase=100
+AFG/AF01 2024-01; classification_phase=3+; classification_type=current; population_in_phase=%d
+AFG/AF02 2024-01; classification_phase=3+; classification_type=current; population_in_phase=%d`, c.units[0], c.units[1]))
 		s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 		a := s.Answer(
 			"GET",

@@ -237,20 +237,20 @@ func TestCoverage(t *testing.T) {
 func TestChangesOfPrices(t *testing.T) {
 	t.Parallel()
 	tables := apitest.FigureTables(t)
-	apitest.SetRows(t, tables, "food_price",
-		apitest.PriceOf("SDN", 2024, 6, "1", "rice", "SDG", "200"),
-		apitest.PriceOf("SDN", 2023, 6, "1", "rice", "SDG", "100"),
-		apitest.PriceOf("SDN", 2024, 6, "1", "salt", "SDG", "10"),
-		apitest.PriceOf("SDN", 2023, 6, "1", "salt", "SDG", "10"),
-		apitest.PriceOf("SDN", 2024, 6, "2", "rice", "SDG", "150"),
-		apitest.PriceOf("SDN", 2023, 6, "2", "rice", "SDG", "100"),
-		apitest.PriceOf("SDN", 2024, 6, "3", "tea", "SDG", "9000"),
-		apitest.PriceOf("SDN", 2023, 6, "4", "tea", "USD", "1"),
-		apitest.PriceOf("SDN", 2024, 6, "4", "tea", "SDG", "900"),
-		apitest.PriceOf("SDN", 2024, 5, "3", "tea", "SDG", "1"),
-		apitest.PriceOf("TCD", 2024, 6, "1", "rice", "XAF", "99999.9999"),
-		apitest.PriceOf("TCD", 2023, 6, "1", "rice", "XAF", "100000"),
-	)
+	apitest.AddRows(t, tables, `
+only food_price
+SDN 2024-06; market_code=1; commodity_code=rice; currency_code=SDG; unit=KG; price=200
+SDN 2023-06; market_code=1; commodity_code=rice; currency_code=SDG; unit=KG; price=100
+SDN 2024-06; market_code=1; commodity_code=salt; currency_code=SDG; unit=KG; price=10
+SDN 2023-06; market_code=1; commodity_code=salt; currency_code=SDG; unit=KG; price=10
+SDN 2024-06; market_code=2; commodity_code=rice; currency_code=SDG; unit=KG; price=150
+SDN 2023-06; market_code=2; commodity_code=rice; currency_code=SDG; unit=KG; price=100
+SDN 2024-06; market_code=3; commodity_code=tea; currency_code=SDG; unit=KG; price=9000
+SDN 2023-06; market_code=4; commodity_code=tea; currency_code=USD; unit=KG; price=1
+SDN 2024-06; market_code=4; commodity_code=tea; currency_code=SDG; unit=KG; price=900
+SDN 2024-05; market_code=3; commodity_code=tea; currency_code=SDG; unit=KG; price=1
+TCD 2024-06; market_code=1; commodity_code=rice; currency_code=XAF; unit=KG; price=99999.9999
+TCD 2023-06; market_code=1; commodity_code=rice; currency_code=XAF; unit=KG; price=100000`)
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	for query, want := range map[string]string{
 		"location_code=SDN":                        "50.0 3",

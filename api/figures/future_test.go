@@ -14,27 +14,23 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
-
-// pricesOver is a row of the prices of a market in a period that begins in one month and ends in
-// the next, as most recorded prices do.
-func pricesOver(country, from, to, commodity, amount string) apitest.Row {
-	return apitest.With(apitest.PriceOf(country, 2024, 1, "1", commodity, "SDG", amount), apitest.During(from, to))
-}
 
 // TestChangesOfPricesByStart: prices run from the 15th to the 14th. That of the month before, which
 // also ends in the month that is compared, is no part of the figure or of its period.
 func TestChangesOfPricesByStart(t *testing.T) {
 	t.Parallel()
 	tables := apitest.FigureTables(t)
-	apitest.SetRows(t, tables, "food_price",
-		pricesOver("SDN", "2023-10-15", "2023-11-14", "rice", "1000"),
-		pricesOver("SDN", "2023-11-15", "2023-12-14", "rice", "100"),
-		pricesOver("SDN", "2024-10-15", "2024-11-14", "rice", "1"),
-		pricesOver("SDN", "2024-11-15", "2024-12-14", "rice", "150"),
-		pricesOver("SDN", "2023-10-15", "2023-12-14", "salt", "7"), // no price begins in November
-		pricesOver("SDN", "2024-11-15", "2024-12-14", "salt", "9"),
-	)
+	apitest.AddRows(t, tables, `
+only food_price
+SDN 2023-10-15..2023-11-14; market_code=1; commodity_code=rice; currency_code=SDG; unit=KG; price=1000
+SDN 2023-11-15..2023-12-14; market_code=1; commodity_code=rice; currency_code=SDG; unit=KG; price=100
+SDN 2024-10-15..2024-11-14; market_code=1; commodity_code=rice; currency_code=SDG; unit=KG; price=1
+SDN 2024-11-15..2024-12-14; market_code=1; commodity_code=rice; currency_code=SDG; unit=KG; price=150
+# No price of salt begins in November.
+SDN 2023-10-15..2023-12-14; market_code=1; commodity_code=salt; currency_code=SDG; unit=KG; price=7
+SDN 2024-11-15..2024-12-14; market_code=1; commodity_code=salt; currency_code=SDG; unit=KG; price=9`)
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	records, _ := apitest.Records(t, s, "/api/v2/figures/price_change_in_a_year?location_code=SDN")
 	r := records[0]
@@ -56,38 +52,7 @@ func TestChangesOfPricesByStart(t *testing.T) {
 	}
 }
 
-// futureRows are rows that start after the day of the sample snapshot, by their tables.
-func futureRows() map[string][]apitest.Row {
-	late := apitest.During("2205-01-01", "2205-12-31")
-	tomorrow := apitest.During("2026-11-21", "2026-11-21") // in the month of the snapshot
-	event := func(place, period apitest.Row) apitest.Row {
-		return apitest.With(place, period,
-			apitest.Row{"event_type": "political_violence", "events": 1, "fatalities": 1})
-	}
-	return map[string][]apitest.Row{
-		"population": apitest.People(apitest.With(apitest.InPlace("MLI"), late), "all all 999"),
-		// Of no figure, but of the newest period of the list.
-		"refugees": apitest.People(apitest.With(apitest.Row{
-			"origin_location_code": "SOM", "asylum_location_code": "KEN", "population_group": "REF",
-		}, late), "f all 1"),
-		"conflict_event": {event(apitest.InPlace("SDN"), late), event(apitest.InPlace("SDN"), tomorrow)},
-		"national_risk": {
-			apitest.With(apitest.Row{"location_code": "AFG"}, late, apitest.Row{"overall_risk": apitest.Decimal("1")}),
-		},
-		"food_price": {
-			pricesOver("SDN", "2205-01-15", "2205-02-14", "rice", "1"),
-			pricesOver("SDN", "2026-11-21", "2026-12-14", "rice", "1"),
-		},
-		"funding": {apitest.With(apitest.Row{"location_code": "SDN", "appeal_code": "X"}, tomorrow, apitest.Row{
-			"funding_usd": apitest.Decimal("3"),
-		})},
-		"poverty_rate": {apitest.With(apitest.Row{"location_code": "HTI", "admin_level": 0}, late, apitest.Row{
-			"headcount_ratio": apitest.Decimal("1"), "mpi": apitest.Decimal("0"),
-		})},
-	}
-}
-
-// needsEnd are the figures and places whose requests have an end date because of futureRows. Of
+// needsEnd are the figures and places whose requests have an end date because of testdata/future.txt. Of
 // lists with one newest period for all places these are all places.
 func needsEnd(figure, place string) bool {
 	switch figure {
@@ -111,19 +76,13 @@ func needsEnd(figure, place string) bool {
 func TestNoFigureOfTheFuture(t *testing.T) {
 	t.Parallel()
 	without, with := apitest.FigureTables(t), apitest.FigureTables(t)
-	later := futureRows()
-	for i, to := range with {
-		if to.Endpoint.Table == "food_price" {
-			for _, tables := range [][]*apitest.Table{without, with} {
-				tables[i].Rows = append(tables[i].Rows,
-					apitest.FullRow(t, to, pricesOver("SDN", "2025-11-15", "2025-12-14", "rice", "4")),
-					apitest.FullRow(t, to, pricesOver("SDN", "2026-11-15", "2026-12-14", "rice", "5")))
-			}
-		}
-		for _, row := range later[to.Endpoint.Table] {
-			to.Rows = append(to.Rows, apitest.FullRow(t, to, row))
-		}
+	for _, tables := range [][]*apitest.Table{without, with} {
+		apitest.AddRows(t, tables, `
+table food_price
+SDN 2025-11-15..2025-12-14; market_code=1; commodity_code=rice; currency_code=SDG; unit=KG; price=4
+SDN 2026-11-15..2026-12-14; market_code=1; commodity_code=rice; currency_code=SDG; unit=KG; price=5`)
 	}
+	apitest.AddRows(t, with, string(testkit.ReadFile(t, "testdata/future.txt")))
 	o := state.Options{Identifier: state.IgnoreIdentifier}
 	a, b := apitest.Server(t, o, without), apitest.Server(t, o, with)
 	for _, query := range []string{"", "&end_date=2300", "&end_date=2024-06-30"} {

@@ -60,23 +60,15 @@ func TestUnitsOfOneName(t *testing.T) {
 func TestHints(t *testing.T) {
 	t.Parallel()
 	tables := apitest.TrapTables(t)
-	var rows []apitest.Row
-	add := func(name string, place apitest.Row) {
-		rows = append(rows, apitest.With(place, apitest.InMonth(2024, 1), apitest.Row{
-			"location_name": name, "event_type": "political_violence", "events": 1, "fatalities": 1,
-		}))
-	}
-	add("Niger", apitest.InPlace("NER"))
-	add("Nigeria", apitest.InPlace("NGA", "NG01"))
-	add("Nigeria", apitest.InPlace("NGA", "NG01", "NG0101"))
-	add("Sudan", apitest.InPlace("SDN", "SD02", "SD0201"))
-	for i := range rows {
-		rows[i]["admin1_name"], rows[i]["stored_admin1_name"] = "North", "North"
-	}
-	for _, code := range []string{"AFG", "BDI", "SDN"} {
-		add("Name of "+code, apitest.InPlace(code, code[:2]+"01"))
-	}
-	apitest.SetRows(t, tables, "conflict_event", rows...)
+	apitest.AddRows(t, tables, `
+only conflict_event
+NER 2024-01; location_name=Niger; admin1_name=North; stored_admin1_name=North; event_type=political_violence; events=1; fatalities=1
+NGA/NG01 2024-01; location_name=Nigeria; admin1_name=North; stored_admin1_name=North; event_type=political_violence; events=1; fatalities=1
+NGA/NG01/NG0101 2024-01; location_name=Nigeria; admin1_name=North; stored_admin1_name=North; event_type=political_violence; events=1; fatalities=1
+SDN/SD02/SD0201 2024-01; location_name=Sudan; admin1_name=North; stored_admin1_name=North; event_type=political_violence; events=1; fatalities=1
+AFG/AF01 2024-01; event_type=political_violence; events=1; fatalities=1
+BDI/BD01 2024-01; event_type=political_violence; events=1; fatalities=1
+SDN/SD01 2024-01; event_type=political_violence; events=1; fatalities=1`)
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	const (
 		has   = "; admin_level=coarsest has all"

@@ -121,29 +121,16 @@ func TestCompareGroups(t *testing.T) {
 func TestComparePerHead(t *testing.T) {
 	t.Parallel()
 	tables := apitest.FigureTables(t)
-	for _, to := range tables {
-		add := func(place string, year, number int, more apitest.Row) {
-			row := apitest.With(
-				apitest.InPlace(place), apitest.InYear(year), more, apitest.Row{"population": number},
-			)
-			to.Rows = append(to.Rows, apitest.FullRow(t, to, row))
-		}
-		switch to.Endpoint.Table {
-		case "humanitarian_needs":
-			to.Rows = nil
-			need := apitest.Row{"population_status": "INN", "sector_code": "Intersectoral", "category": "total"}
-			add("AFG", 2019, 10, need)
-			add("AFG", 2023, 30, need)
-			add("MLI", 2019, 5, need)
-			add("MLI", 2023, 6, need)
-		case "population":
-			to.Rows = nil
-			all := apitest.Row{"gender": "all", "age_range": "all"}
-			add("AFG", 2018, 1000, all)
-			add("AFG", 2024, 2000, all)
-			add("MLI", 2020, 1000, all)
-		}
-	}
+	apitest.AddRows(t, tables, `
+only humanitarian_needs
+AFG 2019; population_status=INN; sector_code=Intersectoral; category=total; population=10
+AFG 2023; population_status=INN; sector_code=Intersectoral; category=total; population=30
+MLI 2019; population_status=INN; sector_code=Intersectoral; category=total; population=5
+MLI 2023; population_status=INN; sector_code=Intersectoral; category=total; population=6
+only population
+AFG 2018; gender=all; age_range=all; population=1000
+AFG 2024; gender=all; age_range=all; population=2000
+MLI 2020; gender=all; age_range=all; population=1000`)
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	page := string(apitest.Browse(s, "/compare?country=AFG,MLI&per=1000").Body)
 	text := strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " ")), " ")

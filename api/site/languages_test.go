@@ -3,7 +3,6 @@
 package site_test
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"maps"
@@ -149,12 +148,8 @@ func dataTexts(t *testing.T, s *api.Server) map[string]bool {
 		m := s.Lists.Routes.MountIn(set)
 		for _, e := range contract.EndpointsIn(set) {
 			all[e.Name()] = true
-			answer := s.Answer("GET", m.Prefix+e.Path+"?limit=10000&app_identifier="+apitest.Identifier, nil)
-			var found struct{ Data []map[string]any }
-			if err := json.Unmarshal(answer.Body, &found); err != nil || answer.Status != 200 {
-				t.Fatalf("%s: %d, %v", e.Path, answer.Status, err)
-			}
-			for _, record := range found.Data {
+			records, _ := apitest.Records(t, s, m.Prefix+e.Path+"?limit=10000&app_identifier="+apitest.Identifier)
+			for _, record := range records {
 				for field, value := range record {
 					if text, ok := value.(string); ok {
 						all[strings.TrimSpace(text)] = true

@@ -54,15 +54,9 @@ func TestSearchFigures(t *testing.T) {
 func TestSearchUnits(t *testing.T) {
 	t.Parallel()
 	tables := apitest.FigureTables(t)
-	for _, to := range tables {
-		if to.Endpoint.Table == "humanitarian_needs" {
-			need := apitest.Row{
-				"population_status": "INN", "sector_code": "Intersectoral", "category": "total", "population": 70,
-			}
-			row := apitest.With(apitest.InPlace("CAF"), apitest.InYear(2024), need)
-			to.Rows = append(to.Rows, apitest.FullRow(t, to, row))
-		}
-	}
+	apitest.AddRows(t, tables, `
+table humanitarian_needs
+CAF 2024; population_status=INN; sector_code=Intersectoral; category=total; population=70`)
 	page := string(apitest.Browse(apitest.Server(t, state.Options{}, tables), "/search?q=people+in+need+CF01").Body)
 	const link = `location_code=CAF[^"]*">People in need, Name of CAF`
 	if !strings.Contains(page, "no record is of all that") || !regexp.MustCompile(link).MatchString(page) ||
