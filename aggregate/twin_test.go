@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
+	"testing"
 	"time"
 
 	"hdqs/index"
+	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -306,4 +311,166 @@ func passingRows(x *index.Index, q *index.Query) ([]uint32, error) {
 		}
 	}
 	return rows, nil
+}
+
+// generate makes a random table.
+func generate(tb testing.TB, r *rand.Rand, rows int) *snapshot.Segment {
+	tb.Helper()
+	n := 0
+	text := func() string {
+		n++
+		return fmt.Sprintf("%s%d", []string{"", "Zoë ", "日本", "a,\"b\""}[r.IntN(4)], n)
+	}
+	return tables.Segment(tb, tables.Random(r, rows, text, "sorted", "clustered", "scattered"))
+}
+
+// opened is the Table of a segment.
+func opened(tb testing.TB, seg *snapshot.Segment, o Options) *Table {
+	tb.Helper()
+	x, err := index.Open(seg, index.Options{})
+	testkit.Must(tb, err)
+	table, err := Open(x, seg, o)
+	testkit.Must(tb, err)
+	return table
+}
+
+// randomQuestion has up to four fields and five measures, and up to three filters.
+func randomQuestion(r *rand.Rand, seg *snapshot.Segment) *Question {
+	q := &Question{Query: randomQuery(r, seg)}
+	columns := seg.Columns()
+	for range []int{0, 1, 1, 2, 2, 3, 4}[r.IntN(7)] {
+		c := columns[r.IntN(len(columns))]
+		g := Group{Column: c.Name}
+		if c.Kind == snapshot.Time {
+			g.Part = Part(r.IntN(4))
+		}
+		if c.Kind == snapshot.Text && r.IntN(2) == 0 {
+			g.Classes = randomClasses(r, c)
+		}
+		q.Groups = append(q.Groups, g)
+	}
+	for len(q.Measures) < 1+r.IntN(5) {
+		m := Measure{Func: Func(1 + r.IntN(7))}
+		if m.Func != Count {
+			c := columns[r.IntN(len(columns))]
+			for (m.Func == Sum || m.Func == Mean) && c.Kind != snapshot.Int && c.Kind != snapshot.Decimal {
+				c = columns[r.IntN(len(columns))]
+			}
+			m.Column = c.Name
+		}
+		q.Measures = append(q.Measures, m)
+	}
+	return q
+}
+
+// randomClasses has three of four values of a column, and one that it does not have.
+func randomClasses(r *rand.Rand, c *snapshot.Column) *Classes {
+	of := map[string]string{"no such text": "none"}
+	for i := range uint32(c.Len()) {
+		if !c.IsNull(i) && r.IntN(4) > 0 {
+			of[strings.Clone(c.Text(i))] = fmt.Sprintf("class %d", r.IntN(4))
+		}
+	}
+	return &Classes{Key: fmt.Sprint(of), Of: of}
+}
+
+// randomQuery has up to three filters with values that occur.
+func randomQuery(r *rand.Rand, seg *snapshot.Segment) *index.Query {
+	q := &index.Query{}
+	for range []int{0, 0, 1, 1, 2, 3}[r.IntN(6)] {
+		c := seg.Columns()[r.IntN(len(seg.Columns()))]
+		row := uint32(r.IntN(seg.Rows()))
+		if c.Group != nil {
+			row = uint32(c.Group.Codes.At(row))
+		}
+		if c.IsNull(row) {
+			continue
+		}
+		f := index.Filter{Columns: []string{c.Name}, Op: index.Equal}
+		switch c.Kind {
+		case snapshot.Text, snapshot.Enum:
+			f.Value.Text = c.Text(row)
+		case snapshot.Decimal:
+			f.Op = []index.Op{index.AtLeast, index.Below, index.AtLeastOrNull}[r.IntN(3)]
+			f.Value.Float = float64(r.IntN(2000) - 1000)
+		default:
+			f.Value.Int = c.Int(row)
+			if r.IntN(3) > 0 {
+				f.Op = []index.Op{index.AtLeast, index.Below, index.AtLeastOrNull}[r.IntN(3)]
+			}
+		}
+		q.Filters = append(q.Filters, f)
+	}
+	return q
+}
+
+// TestShared compares the answers of a table that several goroutines share, of rows of two chunks,
+// with those of one that nobody shares.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	seg := generate(t, r, 70_000)
+	o := Options{PeriodStart: "start", PeriodEnd: "end"}
+	table, alone := opened(t, seg, o), opened(t, seg, o)
+	var wait sync.WaitGroup
+	for range 3 {
+		q := randomQuestion(r, seg)
+		answer, err := alone.Answer(q)
+		testkit.Must(t, err)
+		want := lines(answer, q)
+		for range 2 {
+			wait.Go(func() {
+				got, err := table.Answer(q)
+				if err != nil {
+					t.Error(err)
+				} else if have := lines(got, q); !slices.Equal(have, want) {
+					t.Errorf("%+v: %d groups are not the %d of one alone", q, len(have), len(want))
+				}
+			})
+		}
+	}
+	wait.Wait()
+}
+
+// TestPauses checks that every kind of work pauses at least once for each block of rows: ranges,
+// scattered rows, and runs, with measures that can add those and with others.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	const rows = 70_000
+	r := rand.New(rand.NewPCG(1, 2))
+	numbers, runs := make([]int64, rows), make([]uint32, rows)
+	for i := range numbers {
+		numbers[i], runs[i] = r.Int64N(1<<40), uint32(i/10_000)
+	}
+	data := &snapshot.TableData{Name: "table", Rows: rows, Columns: []snapshot.ColumnData{
+		{
+			Name: "kind", Kind: snapshot.Enum, Index: true,
+			Codes: tables.Codes(r, rows, 2, 2), Values: []string{"v", "w"},
+		},
+		{Name: "place", Kind: snapshot.Text, Codes: runs, Values: []string{"a", "b", "c", "d", "e", "f", "g"}},
+		{Name: "number", Kind: snapshot.Int, Ints: numbers},
+	}}
+	seg := tables.Segment(t, data)
+	table := opened(t, seg, Options{})
+	some := &index.Query{Filters: []index.Filter{{
+		Op: index.Equal, Columns: []string{"kind"}, Value: index.Value{Text: "v"},
+	}}}
+	for name, c := range map[string]struct {
+		q    Question
+		want int
+	}{
+		"ranges":         {Question{Groups: []Group{{"kind", Whole, nil}}}, rows / blockRows},
+		"scattered rows": {Question{Query: some, Groups: []Group{{"kind", Whole, nil}}}, rows / 4 / blockRows},
+		"runs":           {Question{Groups: []Group{{"place", Whole, nil}}, Measures: []Measure{{Sum, "number"}}}, 7},
+		"long runs": {
+			Question{Groups: []Group{{"place", Whole, nil}}, Measures: []Measure{{Distinct, "number"}}},
+			rows / blockRows,
+		},
+	} {
+		n := 0
+		c.q.Pause = func() { n++ }
+		if _, err := table.Answer(&c.q); err != nil || n < c.want {
+			t.Errorf("%s: %d pauses, %v; want %d", name, n, err, c.want)
+		}
+	}
 }

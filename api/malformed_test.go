@@ -1,17 +1,29 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
 
 	"hdqs/api"
 	"hdqs/api/apitest"
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/mcp"
+	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -162,6 +174,192 @@ func TestMalformedAdminRequest(t *testing.T) {
 		}
 		if status, err := testkit.ReadWhole(conn.Reader); status != 400 || err != nil {
 			t.Errorf("%q: %d %v", field, status, err)
+		}
+	}
+}
+
+// errInternal is an error that is not the caller's.
+var errInternal = errors.New("internal")
+
+// TestErrorHeaders checks the header of each error that testdata/http cannot produce: the names of
+// all fields, and the values that caches and callers depend on.
+func TestErrorHeaders(t *testing.T) {
+	t.Parallel()
+	const usual = "Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length " +
+		"Content-Security-Policy Content-Type Date " +
+		"Referrer-Policy X-Content-Type-Options X-Request-Id"
+	quiet := slog.New(slog.DiscardHandler)
+	s := apitest.Sample(t, state.Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
+	panics := list.Route{Answer: func(*fasthttp.RequestCtx) error { panic("x") }}
+	s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], "/panic", panics)
+	busy, unready := apitest.Listen(t, s), apitest.Listen(t, api.New(state.Options{Logger: quiet}))
+	stalled := apitest.ListenStalled(t, apitest.Sample(t, state.Options{}, 3))
+	full := apitest.Listen(t, apitest.Sample(t, state.Options{Connections: 1}, 3))
+	if held := apitest.Dial(t, full); held.Get("/docs") != 200 {
+		t.Fatal("no connection")
+	}
+	if !s.Lists.Admission.Gate.Enter(false) {
+		t.Fatal("no free slot")
+	}
+	defer s.Lists.Admission.Gate.Leave()
+	get := func(target, more string) string { return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n" }
+	for _, c := range []struct {
+		address, request string
+		status           int
+		more             string // in addition to the usual fields
+		body             string
+	}{
+		{unready, get(apitest.Target, ""), 503, "Retry-After", apitest.ErrorBody(reply.ErrNoSnapshot)},
+		{
+			busy, get(apitest.Target, ""), 503, "Retry-After X-Snapshot-Id",
+			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"queries at once"}`,
+		},
+		{
+			full, get(apitest.Target, ""), 503, "Retry-After X-Snapshot-Id",
+			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"connections"}`,
+		},
+		{busy, get("/panic", ""), 500, "X-Snapshot-Id", apitest.ErrorBody(errInternal)},
+		{
+			busy, get(apitest.Target+"&x="+strings.Repeat("y", api.MaxURI), ""), 414, "X-Snapshot-Id",
+			apitest.ErrorBody(reply.ErrURITooLong),
+		},
+		{
+			busy, get(apitest.Target+"&x="+strings.Repeat("y", 2*api.ReadBuffer), ""), 414, "X-Snapshot-Id",
+			apitest.ErrorBody(reply.ErrURITooLong),
+		},
+		{
+			busy, get(apitest.Target, "X: "+strings.Repeat("y", 2*api.ReadBuffer)+"\r\n"), 431, "X-Snapshot-Id",
+			apitest.ErrorBody(reply.ErrHeadersTooLarge),
+		},
+		{busy, "POST " + apitest.Target + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x",
+			2000), 413, "X-Snapshot-Id", apitest.ErrorBody(reply.ErrTooLarge)},
+		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", apitest.ErrorBody(reply.ErrBadRequest)},
+		{stalled, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", apitest.ErrorBody(reply.ErrTimeout)},
+		{
+			busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id",
+			apitest.ErrorBody(reply.ErrVersionNotSupported),
+		},
+	} {
+		got := apitest.Exchange(t, c.address, "GET", c.request)
+		var names []string
+		for _, f := range got.Header {
+			names = append(names, f.Name)
+		}
+		slices.Sort(names)
+		want := strings.Fields(usual + " " + c.more)
+		slices.Sort(want)
+		if got.Status != c.status || !slices.Equal(names, want) || string(got.Body) != c.body {
+			t.Errorf("%.60q: %d %s\nfields %q,\nwant   %q", c.request, got.Status, got.Body, names, want)
+		}
+		for name, want := range map[string]string{
+			"Cache-Control": reply.NoStore, "Retry-After": "1",
+			"Access-Control-Allow-Origin": "*", "Content-Type": contract.JSONType,
+		} {
+			if value, ok := apitest.Field(got, name); ok && value != want {
+				t.Errorf("%.60q: %s: %s", c.request, name, value)
+			}
+		}
+	}
+}
+
+// TestUnreadHead checks that a HEAD request that could not be read is answered like a GET, but
+// without the body, also as the second request of its connection.
+func TestUnreadHead(t *testing.T) {
+	t.Parallel()
+	s := apitest.Sample(t, state.Options{}, 3)
+	whole, stalled := apitest.Listen(t, s), apitest.ListenStalled(t, s)
+	const half = " /docs HTTP/1.1\r\nHost: a"
+	for _, rest := range []string{
+		" /docs HTTP/1.1\r\n\r\n",
+		" /docs HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+		half,
+		" /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n",
+		" /docs?" + strings.Repeat("y", 2*api.ReadBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
+	} {
+		address := whole
+		if rest == half { // which is incomplete until the read timeout
+			address = stalled
+		}
+		for _, before := range []string{"", "GET " + apitest.Target + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
+			full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before,
+				"HEAD"+rest)
+			if bare.Status != full.Status || full.Status < 400 || len(bare.Body) > 0 || len(full.Body) == 0 {
+				t.Errorf("HEAD%.60q: %d with %d bytes, GET %d with %d", rest, bare.Status, len(bare.Body),
+					full.Status, len(full.Body))
+			}
+			length, _ := apitest.Field(bare, "Content-Length")
+			if want, _ := apitest.Field(full, "Content-Length"); length != want {
+				t.Errorf("HEAD%.60q: Content-Length %s, GET %s", rest, length, want)
+			}
+		}
+	}
+}
+
+// unreadAnswer returns the answer to a request that cannot be read, optionally after the answer to
+// a valid one. The body is everything up to the end of the connection.
+func unreadAnswer(t *testing.T, address, before, request string) api.Answer {
+	t.Helper()
+	conn := apitest.Dial(t, address)
+	if before != "" {
+		if answer, _ := conn.Raw(t, "GET", before); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
+			t.Fatalf("the first answer is %.40q", answer)
+		}
+	}
+	go apitest.Send(conn.Conn, request)
+	response, err := http.ReadResponse(conn.Reader, &http.Request{Method: "HEAD"})
+	if err != nil {
+		t.Fatalf("%.60q: %v", request, err)
+	}
+	a := api.Answer{Status: response.StatusCode}
+	a.Header = append(a.Header, reply.HeaderField{Name: "Content-Length", Value: response.Header.Get("Content-Length")})
+	a.Body, _ = io.ReadAll(conn.Reader) // a request that was not read to its end may reset the connection
+	return a
+}
+
+// logPause is the shortest time between two logged messages of the HTTP library.
+const logPause = time.Second
+
+// TestErrorLog checks that many malformed requests are all counted but make few log lines, which
+// state how many messages were suppressed.
+func TestErrorLog(t *testing.T) {
+	t.Parallel()
+	var log testkit.Log
+	s := apitest.Sample(t, state.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, 3)
+	address, admin := apitest.Listen(t, s), apitest.ListenAdmin(t, s)
+	nonsense := func(n int) {
+		for range n {
+			apitest.Exchange(t, address, "GET", "nonsense\r\n\r\n")
+		}
+	}
+	lines := func() int { return strings.Count(log.String(), "\n") }
+	began := time.Now()
+	nonsense(200)
+	testkit.WaitFor(t, "200 counted errors and a log line", func() bool {
+		return apitest.Metrics(t, admin)["hdqs_connection_faults_total"] == 200 && lines() > 0 // counted first
+	})
+	if n := lines(); n > 1+int(time.Since(began)/logPause) {
+		t.Errorf("%d log lines in %s", n, time.Since(began))
+	}
+	time.Sleep(logPause)
+	nonsense(1)
+	testkit.WaitFor(t, "the number of suppressed messages in the log", func() bool {
+		reported := lines()
+		for _, m := range regexp.MustCompile(`suppressed=([0-9]+)`).FindAllStringSubmatch(log.String(), -1) {
+			n, _ := strconv.Atoi(m[1])
+			reported += n
+		}
+		return reported == 201
+	})
+}
+
+// TestTooLongSaysHowLong: the answer to a request that is too long says the bound.
+func TestTooLongSaysHowLong(t *testing.T) {
+	for body, bound := range map[string]int{
+		apitest.ErrorBody(reply.ErrURITooLong): api.MaxURI, apitest.ErrorBody(reply.ErrHeadersTooLarge): api.ReadBuffer,
+		apitest.ErrorBody(reply.ErrTooLarge): mcp.MaxBody,
+	} {
+		if want := fmt.Sprintf("%d KiB", bound>>10); !strings.Contains(body, want) {
+			t.Errorf("%s does not say %s", body, want)
 		}
 	}
 }

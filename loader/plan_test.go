@@ -4,7 +4,11 @@ package loader
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +16,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 )
 
@@ -142,5 +147,126 @@ func TestPlan(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBothKindsOfCatalogAgree writes one made-up world twice, as files that the loader must join
+// and as dumps of the joined views, and wants the same bytes of every table. The generator decides
+// which unit a row has before it writes what the file shows of it, so neither kind is derived from
+// the other.
+func TestBothKindsOfCatalogAgree(t *testing.T) {
+	t.Parallel()
+	for _, o := range []generator.Options{
+		{Seed: 1},
+		{Seed: 2, Compress: true, Scale: 0.004},
+		{Seed: 1, Small: true},
+		{Seed: 3, Roles: []string{"national-risk", "food-prices-market-monitor"}},
+	} {
+		files, dumps := t.TempDir(), t.TempDir()
+		counts, err := generator.Write(files, o)
+		testkit.Must(t, err)
+		if _, err := generator.WriteViews(dumps, o); err != nil {
+			t.Fatal(err)
+		}
+		joined, countries := tableReports(t, files)
+		dumped, dumpedCountries := tableReports(t, dumps)
+		if !slices.Equal(countries, dumpedCountries) {
+			t.Errorf("seed %d: the countries differ: %q from files, %q from dumps", o.Seed, countries, dumpedCountries)
+		}
+		if len(joined) != len(tables) || len(dumped) != len(tables) {
+			t.Fatalf("seed %d: %d and %d tables, want %d", o.Seed, len(joined), len(dumped), len(tables))
+		}
+		for name, table := range joined {
+			other := dumped[name]
+			if table.Rows == 0 && o.Roles == nil {
+				t.Errorf("seed %d: table %s is empty", o.Seed, name)
+			}
+			if table.SHA256 != other.SHA256 && name != "location" { // dumps have no regions
+				t.Errorf("seed %d: table %s has %d rows from files and %d from dumps, and the bytes differ", o.Seed,
+					name, table.Rows, other.Rows)
+			}
+		}
+		for _, c := range counts {
+			table := themes[slices.IndexFunc(themes, func(th *theme) bool { return th.role == c.Role })].table.name
+			if joined[table].Rows != c.Kept {
+				t.Errorf("seed %d: table %s has %d rows, the generator kept %d", o.Seed, table, joined[table].Rows,
+					c.Kept)
+			}
+		}
+	}
+}
+
+// tableReports loads a directory and returns the reports of its tables, and the rows of the
+// countries without their regions.
+func tableReports(t *testing.T, dir string) (byName map[string]TableReport, countries []string) {
+	t.Helper()
+	st := openStore(t)
+	report, err := Build(context.Background(), Options{Catalog: os.DirFS(dir), CatalogName: dir, Store: st})
+	testkit.Must(t, err)
+	byName = map[string]TableReport{}
+	for _, table := range report.Tables {
+		byName[table.Table] = table
+	}
+	var columns []string
+	for _, c := range tableNamed("location").columns {
+		if c.group != "classes" {
+			columns = append(columns, c.name)
+		}
+	}
+	return byName, segmentRows(t, openBuilt(t, st, report).Segments["location"], columns)
+}
+
+// TestFixtureDatasets compares the datasets of the real files with their packages, read another
+// way.
+func TestFixtureDatasets(t *testing.T) {
+	t.Parallel()
+	dir := fixtureCatalog(t)
+	report, snap := buildFiles(t, os.DirFS(dir))
+	m := snap.Manifest
+	if len(m.Datasets) != 16 || report.Snapshot != m.ID {
+		t.Errorf("%d datasets, want 16", len(m.Datasets))
+	}
+	paths, err := filepath.Glob(dir + "/packages/*.json")
+	if err != nil || len(paths) < 16 {
+		t.Fatalf("%d packages, %v", len(paths), err)
+	}
+	found := 0
+	for _, path := range paths {
+		data := testkit.ReadFile(t, path)
+		var p map[string]any
+		testkit.Must(t, json.Unmarshal(data, &p))
+		text := func(from map[string]any, key string) string { s, _ := from[key].(string); return s }
+		d, ok := m.Dataset(text(p, "id"))
+		if !ok {
+			continue
+		}
+		found++
+		publisher, _ := p["organization"].(map[string]any)
+		if d.Title != text(p, "title") || d.Publisher != text(publisher, "title") || d.License == "" ||
+			d.License != text(p, "license_title") || d.LicenseURL != text(p, "license_url") ||
+			d.Updated.Format("2006-01-02T15:04:05") != text(p, "last_modified")[:19] ||
+			!strings.HasPrefix(strings.TrimSpace(text(p, "license_other")), strings.TrimSuffix(d.Terms, "...")) {
+			t.Errorf("%s: got %+v", path, d)
+		}
+	}
+	if found != len(m.Datasets) {
+		t.Errorf("%d of %d datasets have a package", found, len(m.Datasets))
+	}
+	for _, th := range dataThemes {
+		modified := map[string]time.Time{}
+		resources := snap.Segments["resource"]
+		for _, line := range segmentRows(t, resources, []string{"resource_catalog_id", "update_date"}) {
+			id, date, _ := strings.Cut(line, "|")
+			modified[id], _ = time.Parse("2006-01-02T15:04:05", date)
+		}
+		var newest time.Time
+		for _, id := range segmentRows(t, snap.Segments[th.table.name], []string{"resource_catalog_id"}) {
+			if modified[id].After(newest) {
+				newest = modified[id]
+			}
+		}
+		if got := m.Source(th.table.name).Updated; !got.Equal(newest) {
+			t.Errorf("%s: updated %s, its newest resource %s", th.table.name, got, newest)
+		}
 	}
 }

@@ -56,3 +56,5 @@ func TestAccessLog(t *testing.T) {
 		t.Errorf("%d lines dropped", s.State.Options.AccessLog.Dropped())
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -127,3 +127,5 @@ func TestAdminIndex(t *testing.T) {
 		t.Errorf("profiles on the public listener: %d", got.Status)
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

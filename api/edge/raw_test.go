@@ -1,6 +1,10 @@
+// Package edge_test proves what lies between clients and the service: bytes that no client library
+// sends, the caches whose configurations are in deploy, and that no answer which they keep repeats
+// an identifier.
 package edge_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
@@ -126,3 +131,121 @@ func (c *rawCase) check(t *testing.T, address string, stalls bool) {
 		t.Errorf("the connection is closed: %v, want %v (another request got status %d)", closed, c.closed, status)
 	}
 }
+
+// TestEdgeRawCases sends the bytes of testdata/raw through nginx. nginx may be stricter or more
+// lenient than we are. But it must never send us more requests than the client sent, never hang,
+// and never answer one request with the answer to another, neither on the client's connection nor
+// on the connections that it keeps open to us.
+func TestEdgeRawCases(t *testing.T) {
+	t.Parallel()
+	g := startEdge(t, fronts[0], state.Options{})
+	for i, c := range allRawCases(t) {
+		t.Run(c.name, func(t *testing.T) { c.checkEdge(t, g, strconv.Itoa(i)) })
+	}
+}
+
+// marked returns a list target that no cache has stored. The answer names the mark among the
+// unknown parameters.
+func marked(mark string) string { return apitest.Target + "&" + mark + "=1" }
+
+// checkEdge sends a case, then a valid request on the same connection and one on another
+// connection.
+func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
+	requests := c.nginx
+	for _, status := range c.answers {
+		if status != "100" && c.nginx == 0 {
+			requests++
+		}
+	}
+	g.seen()
+	conn := apitest.Dial(t, g.address)
+	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
+	_, err := io.WriteString(conn, c.bytes(marked("case"+number)))
+	testkit.Must(t, err)
+	for answers, open := 0, true; open && answers < requests; {
+		method := "GET"
+		if strings.Count(c.send, "HEAD ") == 1 && answers == 1 {
+			method = "HEAD"
+		}
+		var a edgeAnswer
+		if a, open = readEdge(t, conn, method); !open || a.status == http.StatusContinue {
+			continue
+		}
+		answers++
+		if a.status == http.StatusOK && strings.Contains(c.send, "$L") && !a.own("case"+number) {
+			t.Errorf("answer %d belongs to the request of %q", answers, a.unknown)
+		}
+	}
+	targets := g.seen()
+	if len(targets) > requests {
+		t.Errorf("the client sent %d requests, but the service received %q", requests, targets)
+	}
+	if a, answered := askNext(t, conn, "next"+number); answered && a.status == http.StatusOK && !a.own("next"+number) {
+		t.Errorf("the next request on the connection got the answer to the request of %q", a.unknown)
+	} else if answered && a.status != http.StatusOK && a.status != http.StatusBadRequest &&
+		a.status != http.StatusRequestTimeout {
+		t.Errorf("the next request on the connection got status %d", a.status)
+	}
+	a, answered := askNext(t, apitest.Dial(t, g.address), "other"+number)
+	if !answered || a.status != http.StatusOK || !a.own("other"+number) {
+		t.Errorf("a request on another connection got status %d and the answer to the request of %q", a.status,
+			a.unknown)
+	}
+	for _, target := range append(targets, g.seen()...) {
+		if _, path, _ := strings.Cut(target, " "); strings.HasPrefix(path, "/smuggled") {
+			t.Errorf("the service received %q", target)
+		}
+	}
+}
+
+// edgeAnswer is the part of an answer that the checks use.
+type edgeAnswer struct {
+	status  int
+	unknown string
+}
+
+// own reports whether this is the answer to the request with a mark.
+func (a edgeAnswer) own(mark string) bool {
+	return slices.Contains(strings.Split(a.unknown, ", "), mark)
+}
+
+// readEdge reads an answer; ok is false if the connection ends instead.
+func readEdge(t *testing.T, conn apitest.Conn, method string) (a edgeAnswer, ok bool) {
+	t.Helper()
+	start, err := conn.Reader.Peek(5)
+	var timeout net.Error
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		t.Fatalf("neither an answer nor the end of the connection within %s", testkit.Patience)
+	case len(start) == 0:
+		return edgeAnswer{}, false
+	// The answer to a request without a version has no header and ends with the connection.
+	case string(start) != "HTTP/":
+		_, err := io.Copy(io.Discard, conn.Reader)
+		testkit.Must(t, err)
+		return edgeAnswer{}, true
+	}
+	response, err := http.ReadResponse(conn.Reader, &http.Request{Method: method})
+	testkit.Must(t, err)
+	_, err = io.Copy(io.Discard, response.Body)
+	testkit.Must(t, err)
+	return edgeAnswer{response.StatusCode, response.Header.Get(contract.HeaderUnknown)}, true
+}
+
+// askNext sends a valid request with Connection: close and checks that it gets at most one answer.
+// There is no answer if the connection has ended.
+func askNext(t *testing.T, conn apitest.Conn, mark string) (edgeAnswer, bool) {
+	t.Helper()
+	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
+	if _, err := io.WriteString(conn,
+		"GET "+marked(mark)+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
+		return edgeAnswer{}, false
+	}
+	a, answered := readEdge(t, conn, "GET")
+	if extra, more := readEdge(t, conn, "GET"); answered && more {
+		t.Errorf("an extra answer: %+v", extra)
+	}
+	return a, answered
+}
+
+func TestMain(m *testing.M) { apitest.Main(m) }

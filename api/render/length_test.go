@@ -3,6 +3,7 @@ package render
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"hdqs/api/encode"
@@ -56,6 +57,28 @@ func TestLongRowLengths(t *testing.T) {
 	for i, want := range map[uint32]uint32{5: 0, 6: math.MaxUint16, 7: 0, 8: 3, 9: 4, 10: 0} {
 		if got := l.at(i); got != want {
 			t.Errorf("the length of row %d is %d, want %d", i, got, want)
+		}
+	}
+}
+
+// TestIsPlain compares isPlain with a check of each byte. The texts have escaped characters, and
+// neighbours of those, at random positions.
+func TestIsPlain(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		text := []byte(strings.Repeat("é!#[]~", 8))[:r.IntN(40)]
+		for range r.IntN(3) {
+			if len(text) > 0 {
+				text[r.IntN(len(text))] = byte(r.Uint32())
+			}
+		}
+		want := true
+		for _, b := range text {
+			want = want && b >= ' ' && b != '"' && b != '\\'
+		}
+		if got := isPlain(string(text)); got != want {
+			t.Fatalf("%q: %v, want %v", text, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package render
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -91,5 +92,114 @@ func TestPackedNumbers(t *testing.T) {
 		if got, want := string(f.Append(nil, all)), string(slow.Append(nil, all)); got != want {
 			t.Fatalf("all rows:\n got %s\nwant %s", difference(got, want), difference(want, got))
 		}
+	}
+}
+
+// TestBodiesInParts compares the parts of long bodies with the whole body. All but the last have
+// the least length.
+func TestBodiesInParts(t *testing.T) {
+	t.Parallel()
+	const long = partBytes / 8 // rows of JSON take at least 12 bytes, so this many need two parts
+	tab := randomTable(t, rand.New(rand.NewPCG(3, 1)), long+4)
+	render := newRenderer(t, tab.seg, tab.fields, encode.Options{})
+	for from := range uint32(5) {
+		ranges := []index.Range{{From: from, To: from + long}}
+		want := string(render.JSON().Append(nil, ranges))
+		var b Body
+		b.Start(render.JSON(), ranges)
+		got, parts := "", 0
+		for more := true; more; parts++ {
+			var part []byte
+			if part, more = b.AppendPart(nil); more && len(part) < partBytes {
+				t.Fatalf("a part of %d bytes is not the last, want at least %d", len(part), partBytes)
+			}
+			got += string(part)
+		}
+		if got != want || b.Len() != len(want) || parts < 2 {
+			t.Fatalf("%d parts, length %d of %d:\n got %s\nwant %s", parts, b.Len(), len(want),
+				difference(got, want), difference(want, got))
+		}
+	}
+}
+
+// TestDigitCount checks the least and the greatest number of each number of digits.
+func TestDigitCount(t *testing.T) {
+	t.Parallel()
+	for n, power := range powersOfTen {
+		if got := digitCount(power); got != n+1 {
+			t.Errorf("digitCount(%d) is %d, want %d", power, got, n+1)
+		}
+		if got := digitCount(power - 1); got != max(n, 1) {
+			t.Errorf("digitCount(%d) is %d, want %d", power-1, got, max(n, 1))
+		}
+	}
+	if got := digitCount(1<<64 - 1); got != 20 {
+		t.Errorf("digitCount(1<<64 - 1) is %d, want 20", got)
+	}
+}
+
+// TestCopyRows compares the texts of rows, moved by both ways to do so, with the same texts
+// appended one by one. What is written after them stays within overshoot bytes.
+func TestCopyRows(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	source := make([]byte, 4096)
+	for i := range source {
+		source[i] = byte(r.Uint32())
+	}
+	text := func(most int) []byte {
+		n := r.IntN(most + 1)
+		from := r.IntN(len(source) - overshoot - n + 1)
+		return source[from : from+n]
+	}
+	const guard = 0xa5
+	to := make([]byte, 0, 1<<20)
+	for range 3000 {
+		rows, most := 1+r.IntN(batch), 1<<r.IntN(10)
+		lanes := make([]joinedLane, 1+r.IntN(6))
+		for i := range lanes {
+			if r.IntN(3) == 0 {
+				lanes[i].same = text(most)
+				continue
+			}
+			lanes[i].texts = new([batch][]byte)
+			for k := range rows {
+				lanes[i].texts[k] = text(most)
+			}
+		}
+		want := []byte("before")
+		for k := range rows {
+			for _, l := range lanes {
+				if l.texts != nil {
+					want = append(want, l.texts[k]...)
+				} else {
+					want = append(want, l.same...)
+				}
+			}
+		}
+		size := len(want) - len("before")
+		check := func(name string, got []byte) {
+			t.Helper()
+			if !bytes.Equal(got, want) {
+				t.Fatalf("%s: %d rows of %d lanes of texts up to %d bytes:\n got %q\nwant %q", name, rows, len(lanes),
+					most, got, want)
+			}
+			for i, b := range got[len(got) : len(got)+2*overshoot][overshoot:] {
+				if b != guard {
+					t.Fatalf("%s: %d bytes after the texts, %d was written", name, overshoot+i, b)
+				}
+			}
+		}
+		clean := func() {
+			for i := range to[:len(want)+2*overshoot] {
+				to[:cap(to)][i] = guard
+			}
+			copy(to[:cap(to)], "before")
+		}
+		clean()
+		check("as rendered", appendTexts(to[:len("before")], lanes, rows, size))
+		clean()
+		copyRows(to[len("before"):len(want)+overshoot], lanes, rows)
+		check("without AVX2", to[:len(want)])
 	}
 }

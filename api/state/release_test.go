@@ -141,3 +141,5 @@ func TestStrict(t *testing.T) {
 		t.Errorf("unknown parameters: %d %s", got.Status, got.Body)
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -1,10 +1,14 @@
 package wire
 
 import (
+	"net"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // TestOverloadWindow gives the overload window expected waits at certain times, both in
@@ -159,4 +163,78 @@ func TestGateRests(t *testing.T) {
 			t.Errorf("%d slots are taken after all rests", g.Running())
 		}
 	})
+}
+
+// testConnections returns Connections with small buffers and no limits.
+func testConnections() *Connections {
+	return NewConnections(Options{ReadBuffer: 4096, MaxBody: 16, Budget: NewBudget(0)})
+}
+
+// TestLeasedBuffer checks that a connection uses the same buffer for successive answers of one
+// length, and returns it when it waits for a request, when it is closed, and when the body of its
+// answer is elsewhere.
+func TestLeasedBuffer(t *testing.T) {
+	t.Parallel()
+	a, b := net.Pipe()
+	defer b.Close()
+	c := testConnections().wrap(a)
+	var ctx fasthttp.RequestCtx
+	ctx.Init2(c, nil, true)
+	short := Buffer(&ctx, false)
+	if Buffer(&ctx, false) != short {
+		t.Error("a second answer of the same length got another buffer")
+	}
+	if long := Buffer(&ctx, true); long == short || long.pool != &longBuffers {
+		t.Error("a long answer got a short buffer")
+	}
+	go b.Write([]byte("x"))
+	if _, err := c.Read(make([]byte, 10)); err != nil || c.lease.buffer != nil {
+		t.Errorf("it keeps the buffer %v while it reads: %v", c.lease.buffer, err)
+	}
+	Buffer(&ctx, true)
+	NoteState(c, fasthttp.StateIdle)
+	if c.lease.buffer == nil {
+		t.Error("it has lost its buffer before its answer was written")
+	}
+	NoteState(c, fasthttp.StateClosed)
+	if c.lease.buffer != nil {
+		t.Error("it keeps its buffer after it was closed")
+	}
+	Buffer(&ctx, true)
+	ChargeOther(&ctx, 0)
+	if c.lease.buffer != nil {
+		t.Error("it keeps its buffer although the answer's body is elsewhere")
+	}
+}
+
+// TestRefusalLimiter checks that a burst of refusals is sent at once, that further ones are evenly
+// spaced, and that none is delayed by more than maxDelay.
+func TestRefusalLimiter(t *testing.T) {
+	var l RefusalLimiter
+	// Long after time zero, which the limiter takes as the time of the last refusal.
+	start := processStart.Add(time.Minute)
+	every := time.Second / time.Duration(refusalsPerCore*runtime.GOMAXPROCS(0))
+	free := int(refusalBurst / every)
+	for i := range free {
+		if delay := l.Delay(start); delay != 0 {
+			t.Fatalf("refusal %d of %d is delayed by %v", i, free, delay)
+		}
+	}
+	last := time.Duration(0)
+	for range int(maxDelay / every) {
+		delay := l.Delay(start)
+		if step := delay - last; step < 0 || step > every+time.Microsecond {
+			t.Fatalf("a delay of %v after one of %v, want steps of %v", delay, last, every)
+		}
+		last = delay
+	}
+	for range 10 {
+		last = l.Delay(start)
+	}
+	if last != maxDelay {
+		t.Errorf("the longest delay is %v, want %v", last, maxDelay)
+	}
+	if delay := l.Delay(start.Add(maxDelay + refusalBurst + time.Second)); delay != 0 {
+		t.Errorf("after a pause the first refusal is delayed by %v", delay)
+	}
 }

@@ -1,15 +1,19 @@
 package fetch
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"hdqs/internal/objects"
+	"hdqs/internal/objects/objectstest"
+	"hdqs/internal/testkit"
 )
 
 // TestMeter checks that bodies are counted in both directions, that a stalled response fails, and
@@ -66,5 +70,34 @@ func TestSlowDrip(t *testing.T) {
 	_, _, err := fetchFile(t, o, objects.Request{Name: server.URL})
 	if err == nil || !strings.Contains(err.Error(), "body cut after") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestMain(m *testing.M) { objectstest.Main(m) }
+
+// TestObjects runs the suite with a bucket that is read without keys, as a web server.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	objectstest.Run(t, func(t *testing.T) objectstest.Kind {
+		b := objectstest.NewBucket(t.Name())
+		client := New(testOptions())
+		return objectstest.Kind{Store: client.Below(b.Web()), Write: b.Write, Bucket: b, ReadOnly: true}
+	})
+}
+
+// TestSpecialAddresses checks every block of the IANA special-purpose registries, cloud metadata
+// addresses, and each form of IPv6 address that embeds an IPv4 address: the error names the block.
+// Public addresses are allowed, among them the neighbours of these blocks.
+func TestSpecialAddresses(t *testing.T) {
+	t.Parallel()
+	for _, c := range testkit.Cases(t, "testdata/special.txt", ": ", 2) {
+		for _, addr := range strings.Fields(c[1]) {
+			err := checkAddress(netip.MustParseAddr(addr))
+			if c[0] == "public" {
+				testkit.Must(t, err)
+			} else if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), c[0]) {
+				t.Errorf("%s: got %v, want it refused as %q", addr, err, c[0])
+			}
+		}
 	}
 }
