@@ -35,6 +35,22 @@ func configure(t *testing.T, text, command string, args ...string) (*pflag.FlagS
 	return cmd.Flags(), err
 }
 
+// TestGroups: each flag of serve is in one group of its help.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	groups := map[string]int{}
+	for _, g := range serveGroups {
+		for _, name := range g.flags {
+			groups[name]++
+		}
+	}
+	newServe(nil).Flags().VisitAll(func(f *pflag.Flag) {
+		if groups[f.Name] != 1 && !f.Hidden {
+			t.Errorf("--%s is in %d groups", f.Name, groups[f.Name])
+		}
+	})
+}
+
 // TestInit: with every line of the file in force each flag has its default, in both commands, and
 // each flag is there. As it is written the file sets nothing.
 func TestInit(t *testing.T) {

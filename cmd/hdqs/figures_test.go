@@ -100,15 +100,12 @@ func TestSampleFigures(t *testing.T) {
 		"<=": func(a, b float64) bool { return a <= b },
 		">":  func(a, b float64) bool { return a > b },
 	}
-	for line := range strings.Lines(string(testkit.ReadFile(t, filepath.Join("testdata", "sample_figures.txt")))) {
-		f := strings.Fields(line)
-		if f[0] == "#" {
-			continue
-		}
+	for _, c := range testkit.Cases(t, "testdata/sample_figures.txt", "\n", 1) {
+		f := strings.Fields(c[0])
 		figure, other := values[f[0]], values[f[2]]
 		number, err := strconv.ParseFloat(f[2], 64)
 		if figure == nil || other == nil && err != nil || holds[f[1]] == nil {
-			t.Fatalf("%q is no rule", line)
+			t.Fatalf("%q is no rule", c)
 		}
 		var compared int
 		var broken []string
@@ -130,7 +127,7 @@ func TestSampleFigures(t *testing.T) {
 			testkit.Must(t, err)
 		}
 		if compared < 8 || 100*(compared-len(broken)) < share*compared {
-			t.Errorf("%s: compared in %d countries, not so in %q", strings.TrimSpace(line), compared, broken)
+			t.Errorf("%s: compared in %d countries, not so in %q", c[0], compared, broken)
 		}
 	}
 }

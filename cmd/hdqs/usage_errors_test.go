@@ -104,30 +104,3 @@ func spoil(t *testing.T, catalog string) {
 	lines[1] = regexp.MustCompile(`,\d{5,},`).ReplaceAllString(lines[1], ",many,")
 	testkit.WriteFile(t, funding, []byte(strings.Join(lines, "\n")))
 }
-
-// TestServeHelp: the help of serve lists every flag once, in groups.
-func TestServeHelp(t *testing.T) {
-	help := mustExit(t, 0, "serve", "--help").stdout
-	count := map[string]int{}
-	for _, m := range regexp.MustCompile(`(?m)^  (?:-\w, |    )--([\w-]+)`).FindAllStringSubmatch(help, -1) {
-		count[m[1]]++
-	}
-	for name, n := range count {
-		if n != 1 {
-			t.Errorf("--%s is listed %d times", name, n)
-		}
-	}
-	for _, title := range []string{"What is served:", "Where it listens:", "Limits:", "Loads, with --catalog:"} {
-		if !strings.Contains(help, "\n\n"+title+"\n      --") {
-			t.Errorf("no group %q in\n%s", title, help)
-		}
-	}
-	for _, name := range []string{"store", "listen", "max-queries", "max-age", "catalog-url", "help"} {
-		if count[name] != 1 {
-			t.Errorf("--%s is listed %d times, want once", name, count[name])
-		}
-	}
-	if _, rest, _ := strings.Cut(help, "\nOther flags:\n"); strings.Count(rest, "\n") != 1 {
-		t.Errorf("flags without a group:\n%s", rest)
-	}
-}
