@@ -52,8 +52,8 @@ SDN 2024-11-15..2024-12-14; market_code=1; commodity_code=salt; currency_code=SD
 	}
 }
 
-// needsEnd are the figures and places whose requests have an end date because of testdata/future.txt. Of
-// lists with one newest period for all places these are all places.
+// needsEnd are the figures and places whose requests have an end date because of the rows of
+// testdata/future.txt. Of lists with one newest period for all places these are all places.
 func needsEnd(figure, place string) bool {
 	switch figure {
 	case "refugees_by_asylum", "refugees_by_origin":

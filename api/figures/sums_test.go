@@ -276,8 +276,8 @@ func TestManyRounds(t *testing.T) {
 	tables := apitest.TrapTables(t)
 	rounds := []byte("only idps\n")
 	for round := range 30_000 {
-		rounds = fmt.Appendf(rounds, "AFG 2024-01; reporting_round=%d; assessment_type=BA; operation=One; population=1\n",
-			round*7919)
+		rounds = fmt.Appendf(rounds, "AFG 2024-01; reporting_round=%d; assessment_type=BA; operation=One; "+
+			"population=1\n", round*7919)
 	}
 	apitest.AddRows(t, tables, string(rounds))
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
