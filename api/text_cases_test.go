@@ -27,6 +27,7 @@ import (
 //	header NAME: VALUE        sent with it
 //	mode require|observe|off  how the server treats identifiers
 //	rows N                    how many records each list has, in place of a few
+//	figures                   the lists are those of FigureTables
 //	status CODE
 //	has NAME: VALUE           a header field of the answer
 //	has NAME: $TAG            any of our entity tags
@@ -42,6 +43,7 @@ type textCase struct {
 	header         []reply.HeaderField
 	mode           string
 	rows           int
+	figures        bool
 	status         int
 	has            []reply.HeaderField
 	lacks          []string
@@ -82,6 +84,8 @@ func readTextCases(t *testing.T, name string) []textCase {
 			if c.rows, err = strconv.Atoi(rest); err != nil {
 				t.Fatalf("%s:%d: %v", name, number, err)
 			}
+		case "figures":
+			c.figures = true
 		case "status":
 			if c.status, err = strconv.Atoi(rest); err != nil {
 				t.Fatalf("%s:%d: %v", name, number, err)
@@ -126,10 +130,12 @@ func TestTextCases(t *testing.T) {
 	}
 	servers, addresses := map[string]*api.Server{}, map[string]string{}
 	serve := func(c *textCase) (s *api.Server, address string) {
-		key := fmt.Sprint(c.mode, c.rows)
+		key := fmt.Sprint(c.mode, c.rows, c.figures)
 		if servers[key] == nil {
 			o := state.Options{Identifier: modes[c.mode]}
-			servers[key] = apitest.Sample(t, o, cmp.Or(c.rows, apitest.TextCaseRows))
+			if servers[key] = apitest.Sample(t, o, cmp.Or(c.rows, apitest.TextCaseRows)); c.figures {
+				servers[key] = apitest.Server(t, o, apitest.FigureTables(t))
+			}
 			addresses[key] = apitest.Listen(t, servers[key])
 		}
 		return servers[key], addresses[key]

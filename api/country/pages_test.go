@@ -128,54 +128,25 @@ func checkTile(t *testing.T, s *api.Server, tile []string, value string) {
 	}
 }
 
-// TestCountryAnswers checks addresses of pages of countries, and what caches need.
+// TestCountryAnswers checks what caches of pages of countries need.
 func TestCountryAnswers(t *testing.T) {
 	t.Parallel()
 	s := apitest.Server(t, state.Options{SurrogateKey: true, BaseURL: "https://hdqs.example"}, apitest.FigureTables(t))
-	for _, c := range []struct {
-		path   string
-		status int
-		want   string
-	}{
-		{"/country", 200, `<a href="/country/CAF"><bdi>Name of CAF</bdi></a>`},
-		{"/hapi/country", 200, `<a href="/hapi/country/CAF">`},
-		{"/country/AFG", 200, `href="/browse/humanitarian-needs?location_code=AFG">`},
-		{"/hapi/country/AFG", 200, `>/hapi/api/v2/figures?location_code=AFG</code>`},
-		{"/country/AFG?x=%22%3E&app_identifier=secret", 200, ""},
-		{"/country/AFX", 404, `Did you mean: <a href="/country/AFG">`},
-		{"/country/name%20of%20SDM", 404, `<a href="/country/SDN">`},
-		{"/country/%3Cb%3E/x", 404, "<bdi>&lt;b&gt;/x</bdi>"},
-		{"/country/ZZZ.xlsx", 404, "No such country"},
-		{"/country/afg", 303, ""},
-		{"/country/", 307, ""},
-		{"/country/AFG?snapshot=none", 410, ""},
-		{"/country/AFG?snapshot=" + apitest.SampleID, 200, ""},
-		{"/country/AFG.xlsx", 200, ""},
-		{"/sitemap.xml", 200, "/country</loc>"},
-		{"/llms.txt", 200, "/country/SDN.xlsx"},
-		{"/browse/humanitarian-needs?location_code=afg", 303, ""},
-		{"/browse/humanitarian-needs?location_code=AFG", 200, `<a href="/country/AFG">All about <bdi>`},
-		{"/fr/browse/humanitarian-needs?location_code=Name+of+AFG%2C+mali", 303, ""},
-		{"/browse/humanitarian-needs?location_code=Atlantis", 200, "No country is called <bdi>Atlantis</bdi>."},
-		{"/browse/humanitarian-needs?row=0", 200, `<dd><a href="/country/`},
-		{"/", 200, `<a href="/country/AFG" tabindex="-1">`},
+	for _, path := range []string{
+		"/country/AFG", "/hapi/country/AFG", "/country/AFG?snapshot=" + apitest.SampleID, "/country/AFG.xlsx",
 	} {
-		got := apitest.Browse(s, c.path)
-		if got.Status != c.status || !bytes.Contains(got.Body, []byte(c.want)) ||
-			bytes.Contains(got.Body, []byte("secret")) {
-			t.Errorf("%s: %d, want %d with %s", c.path, got.Status, c.status, c.want)
-		}
-		if got.Status != 200 || !strings.Contains(c.path, "/country/") {
-			continue
-		}
+		got := apitest.Browse(s, path)
 		tag := apitest.Header(got, "ETag")
-		again := s.Answer("GET", c.path, apitest.Fields("If-None-Match", tag))
+		again := s.Answer("GET", path, apitest.Fields("If-None-Match", tag))
 		if again.Status != 304 || apitest.Header(got, "Vary") != "Accept-Encoding" ||
 			!strings.Contains(apitest.Header(got, "Surrogate-Key"), reply.LandingKey) ||
-			!strings.HasPrefix(apitest.Header(got, "Cache-Control"),
-				"public") || apitest.Header(got, "X-Snapshot-Id") != apitest.SampleID {
-			t.Errorf("%s: %d, %v", c.path, again.Status, got.Header)
+			!strings.HasPrefix(apitest.Header(got, "Cache-Control"), "public") ||
+			apitest.Header(got, "X-Snapshot-Id") != apitest.SampleID {
+			t.Errorf("%s: %d, %v", path, again.Status, got.Header)
 		}
+	}
+	if got := apitest.Browse(s, "/sitemap.xml"); !bytes.Contains(got.Body, []byte("/country</loc>")) {
+		t.Errorf("the site map has no countries: %d", got.Status)
 	}
 	if empty := api.New(state.Options{}); empty.Answer("GET", "/country/AFG", nil).Status != 503 {
 		t.Error("a page of a country without a snapshot")
