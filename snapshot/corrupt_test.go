@@ -275,19 +275,25 @@ func FuzzReadSegment(f *testing.F) {
 			files = append(files, mended)
 		}
 		for _, file := range files {
-			s, err := ReadSegment(file)
-			switch {
-			case err == nil:
-				touch(s)
-			case !errors.Is(err, ErrCorrupt):
-				t.Fatal(err)
-			}
+			err := tryRead(t, file)
 			var out bytes.Buffer
 			if again := Dump(&out, file); (again == nil) != (err == nil) {
 				t.Fatalf("reading: %v; dumping: %v", err, again)
 			}
 		}
 	})
+}
+
+// tryRead calls every accessor of a segment. The error is ErrCorrupt.
+func tryRead(t *testing.T, file []byte) error {
+	t.Helper()
+	s, err := ReadSegment(file)
+	if err == nil {
+		touch(s)
+	} else if !errors.Is(err, ErrCorrupt) {
+		t.Fatal(err)
+	}
+	return err
 }
 
 // fewer is n, or a tenth of it in short mode.
@@ -318,13 +324,8 @@ func TestMutations(t *testing.T) {
 		if !ok {
 			continue
 		}
-		s, err := ReadSegment(mended)
-		switch {
-		case err == nil:
+		if tryRead(t, mended) == nil {
 			opened++
-			touch(s)
-		case !errors.Is(err, ErrCorrupt):
-			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
 	if opened == 0 {
