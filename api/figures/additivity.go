@@ -204,9 +204,10 @@ func (c *checker) keeping(q *dimensionQuestion, value string, text say.Text) *vi
 	return w
 }
 
-// keeps reports whether a filter can keep the rows that are not broken down.
+// keeps reports whether a filter can keep the rows that are not broken down. It takes the place of
+// no other: who asks for several values asks for each.
 func (c *checker) keeps(s *sum, q *dimensionQuestion, values []string) bool {
-	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) &&
+	return q.Keep != "" && !c.group && !s.Has(q.field) && slices.Contains(values, q.Keep) &&
 		c.covers(s.Question, func(query *contract.Question) { keep(query, q.field, q.Keep) })
 }
 
