@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,6 +102,30 @@ func TestAgentsForms(t *testing.T) {
 	}
 	if search(`{"words":"name","kind":"any"}`) != search(`{"words":"name"}`) {
 		t.Error("find of any kind is not find")
+	}
+}
+
+// TestAgentsInstead: the calls that answers and refusals name answer.
+func TestAgentsInstead(t *testing.T) {
+	t.Parallel()
+	s := apitest.Server(t, state.Options{Agents: true}, apitest.TrapTables(t))
+	session := agent(t, apitest.Listen(t, s), "2025-06-18")
+	for _, c := range testkit.Cases(t, "testdata/instead.txt", " | ", 2) {
+		text, _ := told(t, session, c[0], json.RawMessage(c[1]))
+		var of struct {
+			Instead *mcp.Call
+			Nothing struct{ Nearest []struct{ Call *mcp.Call } }
+		}
+		testkit.Must(t, json.Unmarshal([]byte(text), &of))
+		calls := []*mcp.Call{of.Instead}
+		for _, near := range of.Nothing.Nearest {
+			calls = append(calls, near.Call)
+		}
+		for _, next := range slices.DeleteFunc(calls, func(next *mcp.Call) bool { return next == nil }) {
+			if text, refused := told(t, session, next.Tool, next.Arguments); refused {
+				t.Errorf("%s %s names %s, which is refused: %.300s", c[0], c[1], marshalled(next), text)
+			}
+		}
 	}
 }
 

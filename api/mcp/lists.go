@@ -82,7 +82,7 @@ func rows(c *call) (*Answer, error) {
 	}
 	if isSum {
 		a.Records, a.Units = &s.records, unitsOf(e, measures)
-	} else if a.warn(s.hints...); len(s.Levels) > 1 && !q.Has(levelField) && len(e.Figures) > 0 {
+	} else if a.warn(s.hints...); len(s.Levels) > 1 && !q.Has(levelField) && e.HasPeriod() {
 		a.Warnings = append(a.Warnings, "these records are of several admin levels: those of a country or province "+
 			"contain those of its parts. Do not add them up; the call in instead keeps each place once")
 		a.Instead = c.withFilter(levelField, contract.Coarsest)

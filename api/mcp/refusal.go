@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 )
@@ -46,28 +48,57 @@ func (c *call) refused(err error) error {
 	return r
 }
 
-// withYears is the call with the years of its dates.
+// settled is a call that answers. A sum in which a name was wrong can be a wrong sum too: then it
+// is the one that its refusal would name.
+func settled(c *call, next *Call) *Call {
+	for range 3 { // an argument, a filter, the sum
+		if next == nil || next.Tool != "aggregate" {
+			break
+		}
+		other := &call{of: c.of, served: c.served, base: c.base}
+		at := slices.IndexFunc(tools, func(t *mcp.Tool) bool { return t.Name == next.Tool })
+		err := other.read(tools[at], marshal(next.Arguments))
+		if err == nil {
+			_, err = rows(other)
+		}
+		refused, ok := errors.AsType[*refusal](err)
+		if !ok || refused.Instead == nil {
+			break
+		}
+		next = refused.Instead
+	}
+	return next
+}
+
+// withYears is the call with the years of its dates, nil if one has none.
 func (c *call) withYears() *Call {
 	if c.args.EndDate != "" {
-		return c.with("end_date", yearOf(c.args.EndDate))
+		year := yearOf(c.args.EndDate)
+		if year == "" {
+			return nil
+		}
+		return c.with("end_date", year)
 	}
 	filters := map[string]any{}
 	for name, value := range c.args.Filters {
-		if filters[name] = value; strings.HasSuffix(name, "_date") {
-			filters[name] = yearOf(textOf(value))
+		if strings.HasSuffix(name, "_date") {
+			if value = yearOf(textOf(value)); value == "" {
+				return nil
+			}
 		}
+		filters[name] = value
 	}
 	return c.with("filters", filters)
 }
 
-// yearOf is the first year in a text, and the form that is wanted if there is none.
+// yearOf is the first year in a text, empty if there is none.
 func yearOf(text string) string {
 	for i := 0; i+4 <= len(text); i++ {
 		if part := text[i : i+4]; strings.Trim(part, "0123456789") == "" && part > "1900" && part < "2100" {
 			return part
 		}
 	}
-	return "YYYY-MM-DD"
+	return ""
 }
 
 // invalid makes a refusal of violations. The call that is right is the one that the interface
@@ -88,7 +119,7 @@ func (c *call) invalid(issues []contract.Issue) error {
 		_, taken := filters[detail.Meant]
 		switch {
 		case !isFilter:
-		case issue.Type == "enum" && name == levelField:
+		case issue.Type == "enum" && name == levelField && listNamed(c.args.List).HasPeriod():
 			filters[name] = contract.Coarsest
 			mended++
 		case detail.Meant == "":

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -145,17 +146,25 @@ func (s *Server) handler(t *mcp.Tool) mcp.ToolHandler {
 func (s *Server) answer(ctx context.Context, t *mcp.Tool, arguments json.RawMessage) ([]byte, error) {
 	c := &call{of: &s.of}
 	c.base, _ = ctx.Value(baseKey{}).(string)
-	if err := c.read(t, arguments); err != nil {
-		return nil, err
-	}
+	wrong := c.read(t, arguments)
+	var a *Answer
 	var err error
 	if c.served, err = s.of.Lists.State.Snapshots.AcquireFor(""); err != nil {
-		return nil, c.refused(err)
+		return nil, cmp.Or(wrong, c.refused(err))
 	}
 	defer c.served.Release(s.of.Log)
-	a, err := answerers[t.Name](c)
+	if err = wrong; err == nil {
+		a, err = answerers[t.Name](c)
+	}
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		refused.Instead = settled(c, refused.Instead)
+	}
 	if err != nil {
 		return nil, err
+	}
+	a.Instead = settled(c, a.Instead)
+	for i := 0; a.Nothing != nil && i < len(a.Nothing.Nearest); i++ {
+		a.Nothing.Nearest[i].Call = settled(c, a.Nothing.Nearest[i].Call)
 	}
 	a.Snapshot = c.served.Id
 	return a.render(c), nil
