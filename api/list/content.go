@@ -81,9 +81,8 @@ func (s *Pages) Send(ctx *fasthttp.RequestCtx, head *PageHead, c Content) error 
 		chosen = head.bare
 	}
 	h := chosen.Begin(ctx)
-	s.State.SetSnapshot(h)
 	h.SetCanonical(reply.NameETag, tag)
-	s.State.SetPageKeys(h, head.Key)
+	s.State.SetPage(ctx, head.Key)
 	if same {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 	} else {

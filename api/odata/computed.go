@@ -9,7 +9,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
@@ -258,7 +257,7 @@ func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 // answerComputed answers with records of a set that is computed.
 func (a *request) answerComputed() error {
 	return a.service.lists.Computed(a.state, func(v *state.Served) error {
-		t, err := a.service.tableOf(v, a.of)
+		t, err := a.service.tableOf(v.AnsweredBy(a.ctx), a.of)
 		if err != nil {
 			return err
 		}
@@ -324,7 +323,6 @@ func (a *request) send(found *records, state, groups string) error {
 		err = a.service.sender.Send(a.ctx, contentType, content)
 	}
 	h := &a.ctx.Response.Header
-	h.SetCanonical(reply.NameSnapshot, []byte(state))
 	a.service.sender.SetPolicy(h, a.varies())
 	if a.preferred {
 		h.Set("Preference-Applied", "odata.maxpagesize="+strconv.Itoa(a.pageSize))

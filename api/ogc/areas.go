@@ -61,7 +61,7 @@ func (a *request) answerAreas(c *collection, o *options) error {
 		if err != nil {
 			return err
 		}
-		state := v.Id + "." + a.service.version
+		state := v.AnsweredBy(a.ctx).Id + "." + a.service.version
 		if a.sent.Has(contract.GroupParam) {
 			of := v.Bound.Groups.Group(o.group)
 			if of == nil {

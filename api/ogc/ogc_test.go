@@ -406,6 +406,10 @@ func TestOGCAcrossSwap(t *testing.T) {
 		apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime})
 		next := linkOf(page.Links, "next")
 		if kept > 0 {
+			a := s.Answer("GET", strings.TrimPrefix(next, apitest.ODataBase), nil)
+			if got := apitest.Header(a, "X-Snapshot-Id"); got != first.Manifest.ID {
+				t.Errorf("a page of %s says that it is of %s", first.Manifest.ID, got)
+			}
 			rest, _ := allFeatures(t, s, next)
 			if got := len(page.Features) + len(rest); got != page.Matched {
 				t.Errorf("%d features, want %d", got, page.Matched)

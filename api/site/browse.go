@@ -61,14 +61,14 @@ func snapshotIn(ctx *fasthttp.RequestCtx) string {
 	return string(ctx.QueryArgs().Peek(contract.SnapshotParam))
 }
 
-// withSnapshot calls answer with the snapshot of an id.
-func (s *Site) withSnapshot(id string, answer func(*state.Served) error) error {
+// withSnapshot calls answer with the snapshot of an id, of which the answer to a request is made.
+func (s *Site) withSnapshot(ctx *fasthttp.RequestCtx, id string, answer func(*state.Served) error) error {
 	v, err := s.State.Snapshots.AcquireFor(id)
 	if err != nil {
 		return err
 	}
 	defer v.Release(s.State.Log)
-	return answer(v)
+	return answer(v.AnsweredBy(ctx))
 }
 
 // answerView answers with a page that shows what a request asks for. One that has an error is of no
@@ -76,7 +76,7 @@ func (s *Site) withSnapshot(id string, answer func(*state.Served) error) error {
 func (of *view) answerView(
 	ctx *fasthttp.RequestCtx, below, template string, head *list.PageHead, errors func(*browse.Page) []string,
 ) error {
-	return of.pages.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+	return of.pages.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {
 		return of.withPage(ctx, v, below, "", func(page *browse.Page) error {
 			err := of.pages.answerPage(ctx, template, page, head)
 			if len(errors(page)) > 0 && err == nil {

@@ -146,7 +146,7 @@ func (p pages) changelogOf(ctx *fasthttp.RequestCtx, base string, isFeed bool) (
 		return data, nil
 	}
 	defer v.Release(p.Site.State.Log)
-	now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
+	now := state.Published{At: v.AnsweredBy(ctx).Published(), Manifest: v.Bound.Snap.Manifest}
 	data.Served, data.Updated = newStatusSnapshot(p.at, v), now.Time().UTC().Format(time.RFC3339)
 	all, err := p.Site.overviewOf(v)
 	if err != nil {

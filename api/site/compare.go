@@ -91,7 +91,7 @@ type compared struct {
 func addCompare(p pages, views map[string]*view) {
 	head := p.Site.hostHead(reply.HtmlType)
 	p.add(comparePath, comparePath, func(ctx *fasthttp.RequestCtx) error {
-		return p.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+		return p.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {
 			all, err := p.Site.overviewOf(v)
 			if err != nil {
 				return err

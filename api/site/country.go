@@ -127,7 +127,7 @@ func (p pages) addCountry() {
 	book := p.Site.sharedHead(workbookType)
 	add := func(path string, answer func(*fasthttp.RequestCtx, *state.Served, *country.Overview) error) {
 		p.add(path, countryPath, func(ctx *fasthttp.RequestCtx) error {
-			return p.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+			return p.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {
 				all, err := p.Site.overviewOf(v)
 				if err != nil {
 					return err

@@ -278,7 +278,7 @@ func (r reference) addEndpoint(name string, docs func() *endpointDocs) {
 		query := exampleQuery
 		if v := s.State.Snapshots.Acquire(); v != nil {
 			defer v.Release(s.State.Log)
-			page.SnapshotID, page.Day = v.Id, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
+			page.SnapshotID, page.Day = v.AnsweredBy(ctx).Id, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
 			e := d.plan.Endpoint.Contract()
 			page.Source, page.Datasets = v.Bound.SourceOf(e), state.DatasetsOf(v.Bound.Snap.Manifest, e)
 			example, err := r.exampleOf(v, d.plan)

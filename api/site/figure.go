@@ -87,7 +87,7 @@ const pngType, svgType = "image/png", "image/svg+xml"
 // answerFigure answers with a file, or says why there is none as the interface says what is wrong
 // with a request.
 func (of *view) answerFigure(ctx *fasthttp.RequestCtx, f *figureFile) error {
-	return of.pages.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+	return of.pages.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {
 		return of.pages.Site.kept(ctx, v, "hdqs-"+of.name(), f, func() (body []byte, err error) {
 			err = of.withPage(ctx, v, browse.FigurePath, "."+f.kind, func(page *browse.Page) error {
 				if len(page.NoFigure()) > 0 {
@@ -210,7 +210,7 @@ func (p pages) addOEmbed(views map[string]*view) {
 		if of == nil {
 			return errNoView
 		}
-		return p.Site.withSnapshot(at.Query().Get(contract.SnapshotParam), func(v *state.Served) error {
+		return p.Site.withSnapshot(ctx, at.Query().Get(contract.SnapshotParam), func(v *state.Served) error {
 			return of.answerOEmbed(ctx, v, at, &head)
 		})
 	}, p.Site.Lists.Admission.Pages)

@@ -205,3 +205,23 @@ func TestLandingAndHosts(t *testing.T) {
 }
 
 func TestMain(m *testing.M) { apitest.Main(m) }
+
+// TestPagesOfSnapshot: a page says of which snapshot it is, also when another one is served since.
+func TestPagesOfSnapshot(t *testing.T) {
+	t.Parallel()
+	first, second := apitest.TwoSnapshots(t, 30)
+	s := apitest.Serve(t, state.Options{KeepPrevious: testkit.Patience, SurrogateKey: true}, first)
+	apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime})
+	for _, path := range []string{
+		"/browse/national-risk", "/country/AFG", "/compare", "/topics", "/embed/national-risk",
+		"/figure/national-risk.csv", "/fr/country/AFG",
+	} {
+		for query, id := range map[string]string{"": "second", "?snapshot=first": "first"} {
+			a := apitest.Browse(s, path+query)
+			got, keys := apitest.Header(a, "X-Snapshot-Id"), apitest.Header(a, "Surrogate-Key")
+			if a.Status != 200 || got != id || !strings.HasSuffix(keys, " snap-"+id) {
+				t.Errorf("%s%s: %d of %s, keys %q; want %s", path, query, a.Status, got, keys, id)
+			}
+		}
+	}
+}

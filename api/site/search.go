@@ -133,7 +133,7 @@ func SuggestionsOf(q find.Query) find.Query {
 }
 
 // find answers a search from the current snapshot, and says on which day that was loaded.
-func (p pages) find(q find.Query) (found *find.Answer, loaded string, err error) {
+func (p pages) find(ctx *fasthttp.RequestCtx, q find.Query) (found *find.Answer, loaded string, err error) {
 	v, err := p.Site.State.Snapshots.AcquireFor("")
 	if err != nil {
 		return nil, "", err
@@ -141,7 +141,7 @@ func (p pages) find(q find.Query) (found *find.Answer, loaded string, err error)
 	defer v.Release(p.Site.State.Log)
 	q.Language = p.at.Language
 	found, err = p.Site.Finder.Find(v, p.at.Mount, q)
-	return found, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime), err
+	return found, state.DayOf(v.AnsweredBy(ctx).Bound.Snap.Manifest.SnapshotTime), err
 }
 
 // addSearch registers the search of a place.
@@ -162,7 +162,7 @@ func (p pages) addSearch() {
 		if q.Text == "" {
 			page.Groups = pageGroups(p.at.Mount, nil)
 		} else {
-			err = p.addFound(&page, q)
+			err = p.addFound(ctx, &page, q)
 		}
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func (p pages) addSearch() {
 	})
 	add(suggestPath, func(ctx *fasthttp.RequestCtx, q find.Query) error {
 		q.Limit, q.Brief = suggested, true
-		found, _, err := p.find(q)
+		found, _, err := p.find(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -187,12 +187,12 @@ func (p pages) addSearch() {
 }
 
 // addFound adds what a search has found to its page.
-func (p pages) addFound(page *searchPage, q find.Query) (err error) {
+func (p pages) addFound(ctx *fasthttp.RequestCtx, page *searchPage, q find.Query) (err error) {
 	q.Limit = foundOnPage
 	here := strings.TrimPrefix(p.at.searchAddress(q.Text, q.Kind, q.Offset), p.at.root())
 	page.pageHead = p.at.head(p.at.T("Search: %s", q.Text), here)
 	var loaded string
-	if page.Answer, loaded, err = p.find(q); err != nil {
+	if page.Answer, loaded, err = p.find(ctx, q); err != nil {
 		return err
 	}
 	page.Results = foundResults(p.at.Language, page.Answer, loaded)
@@ -236,7 +236,7 @@ func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) error 
 	return s.Lists.Admission.Pass(func() error {
 		page := searchPage{pageHead: p.at.head(p.at.T("Not found"), ""), Missing: true, Near: near}
 		q := find.Query{Text: missingWords(sent[len(p.at.Prefix):]), Limit: foundMissing, Brief: true}
-		if found, loaded, err := p.find(q); err == nil { // without a snapshot too, there is a page
+		if found, loaded, err := p.find(ctx, q); err == nil { // without a snapshot too, there is a page
 			page.Text, page.Results = q.Text, foundResults(p.at.Language, found, loaded)
 		}
 		err := p.answerPage(ctx, "search.html", page, &head)

@@ -53,7 +53,7 @@ func (p pages) addLanding() {
 	p.add("/", "/", func(ctx *fasthttp.RequestCtx) error {
 		data := empty
 		if served := p.Site.State.Snapshots.Acquire(); served != nil {
-			made := served.Keep(landingPage(p.at), func() any { return newLanding(p.at, served.Bound) })
+			made := served.AnsweredBy(ctx).Keep(landingPage(p.at), func() any { return newLanding(p.at, served.Bound) })
 			data = made.(landingData)
 			data.World, data.Boundaries = p.worldOf(served)
 			now := liveOf(p, served)
@@ -221,7 +221,8 @@ func (s *Site) fixed(m *list.Mount, page *fixedPage) answer {
 	return func(ctx *fasthttp.RequestCtx) error {
 		content := page.content
 		if served := s.State.Snapshots.Acquire(); served != nil {
-			content = served.Keep(docsKey{m}, func() any { return newDocs(m, served.Bound) }).(func() *list.PageContent)
+			made := served.AnsweredBy(ctx).Keep(docsKey{m}, func() any { return newDocs(m, served.Bound) })
+			content = made.(func() *list.PageContent)
 			served.Release(s.State.Log)
 		}
 		return s.Lists.Pages.Send(ctx, &head, content())

@@ -89,7 +89,7 @@ func (p pages) addStatus() {
 		"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding")
 	kept := new(statusPage)
 	p.route(statusPath, statusPath, func(ctx *fasthttp.RequestCtx) error {
-		made, err := p.statusContent(kept)
+		made, err := p.statusContent(ctx, kept)
 		if err != nil {
 			p.Site.State.LogFault(statusPath, err)
 			return err
@@ -100,7 +100,7 @@ func (p pages) addStatus() {
 
 // statusContent is the page as it is now, or was a few seconds ago with the same snapshot. So many
 // requests cost no more than one.
-func (p pages) statusContent(kept *statusPage) (*list.PageContent, error) {
+func (p pages) statusContent(ctx *fasthttp.RequestCtx, kept *statusPage) (*list.PageContent, error) {
 	kept.Lock()
 	defer kept.Unlock()
 	if now := p.Site.State.Snapshots.Current.Load(); kept.of == now && time.Now().Before(kept.until) {
@@ -108,6 +108,7 @@ func (p pages) statusContent(kept *statusPage) (*list.PageContent, error) {
 	}
 	v := p.Site.State.Snapshots.Acquire()
 	if v != nil {
+		v.AnsweredBy(ctx)
 		defer v.Release(p.Site.State.Log)
 	}
 	page, err := rendered(pagesIn(p.at.Language), "status.html", p.statusOf(v))

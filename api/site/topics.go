@@ -25,7 +25,7 @@ const topicsPath = "/topics"
 func addTopics(p pages) {
 	head := p.Site.hostHead(reply.HtmlType)
 	p.add(topicsPath, topicsPath, func(ctx *fasthttp.RequestCtx) error {
-		return p.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+		return p.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {
 			data := newLanding(p.at, v.Bound)
 			data.pageHead = p.at.head(p.at.T("Topics"), topicsPath)
 			return p.answerPage(ctx, "topics.html", topicsData(data), &head)
@@ -97,7 +97,7 @@ func addSources(p pages) {
 	}
 	page, data := headOf(reply.HtmlType, fields), headOf(contract.JSONType, fields)
 	p.add(state.SourcesPath, state.SourcesPath, func(ctx *fasthttp.RequestCtx) error {
-		return p.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+		return p.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {
 			if !p.at.IsEnglish() || strings.Contains(string(ctx.Request.Header.Peek("Accept")), "text/html") {
 				return p.answerPage(ctx, "sources-page.html", newSources(p.at, v), &page)
 			}

@@ -75,10 +75,30 @@ func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
 	}
 }
 
-// SetPageKeys sends the purge keys of a page.
+// madeOf is the key of the id of the snapshot that an answer is made of, in a request.
+type madeOf struct{}
+
+// AnsweredBy notes in a request that its answer is made of a snapshot. Another can be the current
+// one when the answer is sent.
+func (v *Served) AnsweredBy(ctx *fasthttp.RequestCtx) *Served {
+	ctx.SetUserValue(madeOf{}, v.idField)
+	return v
+}
+
+// SetPage writes the snapshot that a page is made of, else the served one, and its purge keys.
+func (s *State) SetPage(ctx *fasthttp.RequestCtx, key string) {
+	h := &ctx.Response.Header
+	s.SetSnapshot(h)
+	if id, ok := ctx.UserValue(madeOf{}).([]byte); ok {
+		h.SetCanonical(reply.NameSnapshot, id)
+	}
+	s.SetPageKeys(h, key)
+}
+
+// SetPageKeys sends the purge keys of a page, after the id of its snapshot.
 func (s *State) SetPageKeys(h *fasthttp.ResponseHeader, key string) {
 	if s.Options.SurrogateKey || s.Options.CacheTag {
-		s.SendKeys(h, []byte(reply.AllKey+" "+key+" snap-"+s.Snapshots.CurrentID()))
+		s.SendKeys(h, []byte(reply.AllKey+" "+key+" snap-"+string(h.PeekBytes(reply.NameSnapshot))))
 	}
 }
 
