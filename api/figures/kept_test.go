@@ -108,8 +108,10 @@ func FuzzOpenKept(f *testing.F) {
 	name := contract.Headlines[0].Name
 	packer, err := zstd.NewWriter(nil)
 	testkit.Must(f, err)
-	f.Add(`{"format":2,"snapshot":"a","earlier":[]}` + "\n" + `{"figure":"` + name + `","until":["2026-13"]}` + "\n" +
-		`SDN ` + name + ` {"v":"1","n":1,"s":"2026-01-01T00:00:00","r":["%s","x"],"w":[{},{"a":9,"v":"NaN","o":{"l":1}}]}` + "\n")
+	for _, was := range []string{`"v":"NaN","o":{"l":1}`, `"v":"2","o":{"l":"1"}`} {
+		f.Add(`{"format":2,"snapshot":"a","earlier":[]}` + "\n" + `{"figure":"` + name + `","until":["2026-13"]}` + "\n" +
+			`SDN ` + name + ` {"v":"1","n":1,"s":"2026-01-01T00:00:00","r":["%s","x"],"w":[{},{"a":9,` + was + `}]}` + "\n")
+	}
 	f.Add(`{"format":2,"snapshot":"a"}` + "\n" + "SDN x {}\n")
 	f.Add("{}\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
