@@ -122,10 +122,14 @@ type listReader struct {
 	units   *units
 	csv     *csvReader
 	report  *ResourceReport
+	at      []int
 }
 
 func (l *listReader) open(r *csvReader, report *ResourceReport) error {
-	l.csv, l.report = r, report
+	l.csv, l.report, l.at = r, report, make([]int, len(l.headers))
+	for i, name := range l.headers {
+		l.at[i] = r.position(name)
+	}
 	return nil
 }
 
@@ -139,7 +143,7 @@ const placeMemory = 400
 func (l *listReader) distinctHeld() int { return l.rowsHeld() * placeMemory }
 
 // cell is the value of the column at this position of headers.
-func (l *listReader) cell(i int) []byte { return l.csv.cell(l.csv.position(l.headers[i])) }
+func (l *listReader) cell(i int) []byte { return l.csv.cells[l.at[i]] }
 
 // Longest texts of a place, in characters.
 const (
@@ -320,7 +324,11 @@ func countriesIn(data *snapshot.TableData) (countries []countryUnit) {
 func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
 	const role, table = catalogfile.LocationRole, "location"
 	last := map[string]countryUnit{}
-	if data, err := p.load.previous.data(table, restoredColumns[table]...); err == nil {
+	if p.load.previous.hasRows(table) {
+		data, err := p.load.previous.data(table, restoredColumns[table]...)
+		if err != nil {
+			return newListFault(role, "", "the flags of the previous snapshot: %w", err)
+		}
 		for _, c := range countriesIn(data) {
 			last[c.code] = c
 		}

@@ -227,12 +227,16 @@ func (p *placeDump) sets(name string) bool {
 
 // bind sets a tuple's place. A level in the dump that does not follow from the place is reported.
 func (p *placeDump) bind(f *sourceReader, g *tuples) rowStep {
-	csv, to := f.file.csv, newPlaceVectors(g)
+	csv, at, to := f.file.csv, map[string]int{}, newPlaceVectors(g)
+	home := csv.position("location_code")
+	for _, name := range p.wanted {
+		at[name] = csv.position(name)
+	}
 	cell := func(name string) []byte {
-		if !slices.Contains(p.wanted, name) {
-			return nil
+		if i, ok := at[name]; ok {
+			return csv.cell(i)
 		}
-		return csv.cell(csv.position(name))
+		return nil
 	}
 	text := func(name string) string { return string(cell(name)) }
 	owners := map[string]string{} // countries of codes
@@ -241,7 +245,7 @@ func (p *placeDump) bind(f *sourceReader, g *tuples) rowStep {
 			code1: text("admin1_code"), name1: text("admin1_name"), provider1: text("provider_admin1_name"),
 			code2: text("admin2_code"), name2: text("admin2_name"), provider2: text("provider_admin2_name"),
 		}
-		country := string(csv.cell(csv.position("location_code")))
+		country := string(csv.cell(home))
 		for _, code := range []string{where.code1, where.code2} {
 			if of, seen := owners[code]; seen && code != "" && of != country {
 				f.odd(otherCountry, fmt.Sprintf("code %q of %s, in another row of %s", clip(code, 120), country, of))
