@@ -319,7 +319,7 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		isOfName := x.isOfName(q, words, written, i-1) || x.isOfName(q, words, written, i+1) // "ivory cost"
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to ||
 			strings.ContainsAny(word, "0123456789") || // phase 4+ is not 3+
-			isListed && !isOfName || slices.Contains(v.others[isReal], word) // "miners" are not minors
+			isListed && !isOfName || v.real[word] // "miners" are not minors
 		n, least := utf8.RuneCountInString(word), leastCorrected
 		if isOfName {
 			least--

@@ -173,7 +173,7 @@ func (x *parser) partOf(phrase string) *part {
 // cutPart is partOf for an Arabic phrase without the preposition that is written with it. It is cut
 // only where the whole phrase means nothing.
 func (x *parser) cutPart(word string) *part {
-	if slices.Contains(vocabularies().others[isReal], word) {
+	if vocabularies().real[word] {
 		return nil
 	}
 	for _, before := range []struct{ letters, side string }{

@@ -86,6 +86,7 @@ type vocabulary struct {
 	others map[string][]string // phrases of a figure, list, sector or commodity, by name or code
 	words  []string            // that are in phrases, sorted
 	kept   map[string]bool     // phrases whose asides count: "by country", "who does what where"
+	real   map[string]bool     // words that mean nothing, and are no misspellings
 }
 
 // These are before the name of a commodity, and the acronym of organisations, whose words are other
@@ -127,6 +128,7 @@ func listed(text string) (all []string) {
 func vocabularyOf(languages ...string) *vocabulary {
 	v := &vocabulary{
 		terms: map[string][]term{}, asides: map[string]string{}, others: map[string][]string{}, kept: map[string]bool{},
+		real: map[string]bool{},
 	}
 	var lines [][2]string
 	for _, language := range languages {
@@ -146,7 +148,9 @@ func vocabularyOf(languages ...string) *vocabulary {
 	words := map[string]bool{}
 	for _, line := range lines {
 		if line[0] == isReal {
-			v.others[isReal] = append(v.others[isReal], listed(line[1])...)
+			for _, word := range listed(line[1]) {
+				v.real[word] = true
+			}
 			continue
 		}
 		t := termOf(line[0])
