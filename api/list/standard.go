@@ -69,9 +69,9 @@ func (s *Standard) write(ctx *fasthttp.RequestCtx, err error) {
 func (s *Standard) BaseOf(ctx *fasthttp.RequestCtx) string { return s.Lists.Pages.BaseOf(ctx) + s.Root }
 
 // Computed answers with records that are computed of a snapshot.
-func (s *Standard) Computed(snapshot string, answer func(v *state.Served) error) error {
+func (s *Standard) Computed(ctx *fasthttp.RequestCtx, snapshot string, answer func(v *state.Served) error) error {
 	admission := &s.Lists.Admission
-	return admission.Pass(func() error { return s.Within(snapshot, answer) }, admission.Computed, admission.Slow)
+	return admission.Pass(func() error { return s.Within(ctx, snapshot, answer) }, admission.Computed, admission.Slow)
 }
 
 // AnswerRows answers a question about rows of a list, through a view.
@@ -85,9 +85,9 @@ func (s *Standard) Described(work func() error) error {
 	return s.Lists.Admission.Pass(work, s.Lists.Admission.Slow)
 }
 
-// Within does something with a snapshot, of which an empty id is the current one.
-func (s *Standard) Within(snapshot string, do func(v *state.Served) error) error {
-	v, err := s.Lists.State.Snapshots.AcquireFor(snapshot)
+// Within makes a part of an answer of a snapshot, of which an empty id is the current one.
+func (s *Standard) Within(ctx *fasthttp.RequestCtx, snapshot string, do func(v *state.Served) error) error {
+	v, err := s.Lists.State.Snapshots.AcquireIn(ctx, snapshot)
 	if err != nil {
 		return err
 	}

@@ -256,8 +256,8 @@ func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 
 // answerComputed answers with records of a set that is computed.
 func (a *request) answerComputed() error {
-	return a.service.lists.Computed(a.state, func(v *state.Served) error {
-		t, err := a.service.tableOf(v.AnsweredBy(a.ctx), a.of)
+	return a.service.lists.Computed(a.ctx, a.state, func(v *state.Served) error {
+		t, err := a.service.tableOf(v, a.of)
 		if err != nil {
 			return err
 		}

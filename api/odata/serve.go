@@ -31,7 +31,7 @@ const (
 type lists interface {
 	AnswerRows(ctx *fasthttp.RequestCtx, to list.Route, q *contract.Question, v *list.View) error
 	RowOf(e *contract.Endpoint, key, missing string) (version string, row uint64, err error)
-	Computed(snapshot string, answer func(v *state.Served) error) error
+	Computed(ctx *fasthttp.RequestCtx, snapshot string, answer func(v *state.Served) error) error
 	QueryAll(v *state.Served, q *contract.Question, read func(list.Valued)) error
 }
 

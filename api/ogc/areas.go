@@ -56,12 +56,12 @@ func (a *request) answerAreas(c *collection, o *options) error {
 		return list.Faultf(fasthttp.StatusGone,
 			"The boundaries were replaced. Begin again with the first page.")
 	}
-	return a.service.lists.Computed(snapshot, func(v *state.Served) error {
+	return a.service.lists.Computed(a.ctx, snapshot, func(v *state.Served) error {
 		all, err := list.MadeOf(v, c, func() ([]area, error) { return a.areasOf(v, c) })
 		if err != nil {
 			return err
 		}
-		state := v.AnsweredBy(a.ctx).Id + "." + a.service.version
+		state := v.Id + "." + a.service.version
 		if a.sent.Has(contract.GroupParam) {
 			of := v.Bound.Groups.Group(o.group)
 			if of == nil {

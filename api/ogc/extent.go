@@ -23,7 +23,7 @@ type span [6]any
 // spanOf is the span of a list, found once a snapshot. It is empty where that fails, which is
 // logged.
 func (a *request) spanOf(e *contract.Endpoint) (found span) {
-	_ = a.service.lists.Within("", func(v *state.Served) (err error) {
+	_ = a.service.lists.Within(a.ctx, "", func(v *state.Served) (err error) {
 		found, err = list.MadeOf(v, e, func() (span, error) { return a.service.askSpan(v, e) })
 		return err
 	})

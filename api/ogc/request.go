@@ -32,8 +32,8 @@ const queryablesRel = "http://www.opengis.net/def/rel/ogc/1.0/queryables"
 type lists interface {
 	AnswerRows(ctx *fasthttp.RequestCtx, to list.Route, q *contract.Question, v *list.View) error
 	RowOf(e *contract.Endpoint, key, missing string) (version string, row uint64, err error)
-	Computed(snapshot string, answer func(v *state.Served) error) error
-	Within(snapshot string, do func(v *state.Served) error) error
+	Computed(ctx *fasthttp.RequestCtx, snapshot string, answer func(v *state.Served) error) error
+	Within(ctx *fasthttp.RequestCtx, snapshot string, do func(v *state.Served) error) error
 	QueryAll(v *state.Served, q *contract.Question, read func(list.Valued)) error
 }
 

@@ -61,14 +61,14 @@ func snapshotIn(ctx *fasthttp.RequestCtx) string {
 	return string(ctx.QueryArgs().Peek(contract.SnapshotParam))
 }
 
-// withSnapshot calls answer with the snapshot of an id, of which the answer to a request is made.
+// withSnapshot calls answer with the snapshot of an id, empty for the current one.
 func (s *Site) withSnapshot(ctx *fasthttp.RequestCtx, id string, answer func(*state.Served) error) error {
-	v, err := s.State.Snapshots.AcquireFor(id)
+	v, err := s.State.Snapshots.AcquireIn(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer v.Release(s.State.Log)
-	return answer(v.AnsweredBy(ctx))
+	return answer(v)
 }
 
 // answerView answers with a page that shows what a request asks for. One that has an error is of no

@@ -131,22 +131,17 @@ func listsOf(m *list.Mount, table string) []pageEndpoint {
 	return all
 }
 
-// changelogOf is what the page or the feed of a place shows now.
-func (p pages) changelogOf(ctx *fasthttp.RequestCtx, base string, isFeed bool) (changelog, error) {
+// changelogOf is what the page or the feed of a place shows of a snapshot, nil for none.
+func (p pages) changelogOf(ctx *fasthttp.RequestCtx, v *state.Served, base string, isFeed bool) (changelog, error) {
 	data := changelog{
 		pageHead: p.at.head(p.at.T("What changed"), changelogPath), Base: base, Self: base + p.at.Prefix + feedPath,
 		Updated: time.Time{}.Format(time.RFC3339),
 	}
-	var changes []*state.Change
-	if known := p.Site.State.History.Load(); known != nil {
-		changes = slices.Clone(*known)
-	}
-	v := p.Site.State.Snapshots.Acquire()
 	if v == nil {
 		return data, nil
 	}
-	defer v.Release(p.Site.State.Log)
-	now := state.Published{At: v.AnsweredBy(ctx).Published(), Manifest: v.Bound.Snap.Manifest}
+	changes := slices.Clone(*p.Site.State.History.Load())
+	now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
 	data.Served, data.Updated = newStatusSnapshot(p.at, v), now.Time().UTC().Format(time.RFC3339)
 	all, err := p.Site.overviewOf(v)
 	if err != nil {
@@ -200,15 +195,16 @@ const (
 func (p pages) addChangelog() {
 	head := p.Site.sharedHead(reply.HtmlType)
 	p.add(changelogPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
-		data, err := p.changelogOf(ctx, "", false)
+		v, _ := p.Site.State.Snapshots.AcquireIn(ctx, "")
+		if v != nil {
+			defer v.Release(p.Site.State.Log)
+		}
+		data, err := p.changelogOf(ctx, v, "", false)
+		if err == nil && v != nil {
+			data.Asked, err = p.changesOf(ctx, v)
+		}
 		if err != nil {
 			return err
-		}
-		if v := p.Site.State.Snapshots.Acquire(); v != nil {
-			defer v.Release(p.Site.State.Log)
-			if data.Asked, err = p.changesOf(ctx, v); err != nil {
-				return err
-			}
 		}
 		if day, err := time.Parse(time.DateOnly, data.since()); err == nil {
 			data.Changes = slices.DeleteFunc(data.Changes, func(c changeOnPage) bool { return c.at.Before(day) })
@@ -223,7 +219,11 @@ func (p pages) addChangelog() {
 	}
 	feed := p.Site.hostHead(feedType)
 	p.add(feedPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
-		data, err := p.changelogOf(ctx, p.Site.Lists.Pages.BaseOf(ctx), true)
+		v, _ := p.Site.State.Snapshots.AcquireIn(ctx, "")
+		if v != nil {
+			defer v.Release(p.Site.State.Log)
+		}
+		data, err := p.changelogOf(ctx, v, p.Site.Lists.Pages.BaseOf(ctx), true)
 		if err != nil {
 			return err
 		}

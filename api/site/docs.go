@@ -276,9 +276,9 @@ func (r reference) addEndpoint(name string, docs func() *endpointDocs) {
 		d := docs()
 		page := endpointPage{endpointDocs: *d, Base: s.Lists.Pages.BaseOf(ctx), Identifier: identifier}
 		query := exampleQuery
-		if v := s.State.Snapshots.Acquire(); v != nil {
+		if v, _ := s.State.Snapshots.AcquireIn(ctx, ""); v != nil {
 			defer v.Release(s.State.Log)
-			page.SnapshotID, page.Day = v.AnsweredBy(ctx).Id, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
+			page.SnapshotID, page.Day = v.Id, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
 			e := d.plan.Endpoint.Contract()
 			page.Source, page.Datasets = v.Bound.SourceOf(e), state.DatasetsOf(v.Bound.Snap.Manifest, e)
 			example, err := r.exampleOf(v, d.plan)

@@ -134,14 +134,14 @@ func SuggestionsOf(q find.Query) find.Query {
 
 // find answers a search from the current snapshot, and says on which day that was loaded.
 func (p pages) find(ctx *fasthttp.RequestCtx, q find.Query) (found *find.Answer, loaded string, err error) {
-	v, err := p.Site.State.Snapshots.AcquireFor("")
+	v, err := p.Site.State.Snapshots.AcquireIn(ctx, "")
 	if err != nil {
 		return nil, "", err
 	}
 	defer v.Release(p.Site.State.Log)
 	q.Language = p.at.Language
 	found, err = p.Site.Finder.Find(v, p.at.Mount, q)
-	return found, state.DayOf(v.AnsweredBy(ctx).Bound.Snap.Manifest.SnapshotTime), err
+	return found, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime), err
 }
 
 // addSearch registers the search of a place.

@@ -52,8 +52,8 @@ func (p pages) addLanding() {
 	empty := newLanding(p.at, nil)
 	p.add("/", "/", func(ctx *fasthttp.RequestCtx) error {
 		data := empty
-		if served := p.Site.State.Snapshots.Acquire(); served != nil {
-			made := served.AnsweredBy(ctx).Keep(landingPage(p.at), func() any { return newLanding(p.at, served.Bound) })
+		if served, _ := p.Site.State.Snapshots.AcquireIn(ctx, ""); served != nil {
+			made := served.Keep(landingPage(p.at), func() any { return newLanding(p.at, served.Bound) })
 			data = made.(landingData)
 			data.World, data.Boundaries = p.worldOf(served)
 			now := liveOf(p, served)
@@ -220,8 +220,8 @@ func (s *Site) fixed(m *list.Mount, page *fixedPage) answer {
 	head.Key = reply.LandingKey // it shows the snapshot
 	return func(ctx *fasthttp.RequestCtx) error {
 		content := page.content
-		if served := s.State.Snapshots.Acquire(); served != nil {
-			made := served.AnsweredBy(ctx).Keep(docsKey{m}, func() any { return newDocs(m, served.Bound) })
+		if served, _ := s.State.Snapshots.AcquireIn(ctx, ""); served != nil {
+			made := served.Keep(docsKey{m}, func() any { return newDocs(m, served.Bound) })
 			content = made.(func() *list.PageContent)
 			served.Release(s.State.Log)
 		}

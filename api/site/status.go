@@ -103,13 +103,12 @@ func (p pages) addStatus() {
 func (p pages) statusContent(ctx *fasthttp.RequestCtx, kept *statusPage) (*list.PageContent, error) {
 	kept.Lock()
 	defer kept.Unlock()
-	if now := p.Site.State.Snapshots.Current.Load(); kept.of == now && time.Now().Before(kept.until) {
-		return kept.content, nil
-	}
-	v := p.Site.State.Snapshots.Acquire()
+	v, _ := p.Site.State.Snapshots.AcquireIn(ctx, "")
 	if v != nil {
-		v.AnsweredBy(ctx)
 		defer v.Release(p.Site.State.Log)
+	}
+	if kept.of == v && time.Now().Before(kept.until) {
+		return kept.content, nil
 	}
 	page, err := rendered(pagesIn(p.at.Language), "status.html", p.statusOf(v))
 	if err != nil {

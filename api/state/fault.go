@@ -78,13 +78,6 @@ func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
 // madeOf is the key of the id of the snapshot that an answer is made of, in a request.
 type madeOf struct{}
 
-// AnsweredBy notes in a request that its answer is made of a snapshot. Another can be the current
-// one when the answer is sent.
-func (v *Served) AnsweredBy(ctx *fasthttp.RequestCtx) *Served {
-	ctx.SetUserValue(madeOf{}, v.idField)
-	return v
-}
-
 // SetPage writes the snapshot that a page is made of, else the served one, and its purge keys.
 func (s *State) SetPage(ctx *fasthttp.RequestCtx, key string) {
 	h := &ctx.Response.Header

@@ -60,11 +60,7 @@ func (s *State) Swap(r Release) error {
 	} else if err != nil { // what is served must not depend on a file that was right at the start
 		s.Log.Warn("groups of countries do not fit the new snapshot", "snapshot", r.Snapshot.Manifest.ID, "error", err)
 	}
-	if err := s.SwapTo(bound, earlier, r); err != nil {
-		return err
-	}
-	s.noteChanges(&r, now)
-	return nil
+	return s.SwapTo(bound, earlier, r)
 }
 
 // SwapTo is Swap for a snapshot that is bound. Earlier is the served one, nil if there is none.
@@ -95,7 +91,6 @@ func (s *State) serveFirst(bound *Bound, canWarm bool, r Release) error {
 	next := s.NewServed(bound, r.PublishedAt)
 	next.Refs.Add(1) // of the warm-up
 	defer next.Release(s.Log)
-	s.noteChanges(&r, nil)
 	s.publish(next, r)
 	r.Answering()
 	if canWarm {
@@ -117,7 +112,9 @@ func (s *State) publish(next *Served, r Release) {
 	}
 	s.Snapshots.Retained.Lock() // so that AcquirePinned finds the old one, either as current or as retained
 	defer s.Snapshots.Retained.Unlock()
-	old := s.Snapshots.Current.Swap(next)
+	old := s.Snapshots.Current.Load()
+	s.noteChanges(&r, old) // before an answer can lack them
+	s.Snapshots.Current.Store(next)
 	s.Snapshots.Retained.drop(s.Log, notCounted, func(v *Served) bool { return v.Id == next.Id })
 	if old != nil {
 		old.Bound.DropDerived(bound) // those who name it are few, and memory may be scarce

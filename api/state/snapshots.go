@@ -8,6 +8,8 @@ import (
 	"time"
 	"weak"
 
+	"github.com/valyala/fasthttp"
+
 	"hdqs/api/reply"
 	"hdqs/snapshot/store"
 )
@@ -73,6 +75,16 @@ func (s *Snapshots) AcquireFor(id string) (*Served, error) {
 		return nil, &reply.Gone{Current: current}
 	}
 	return nil, reply.ErrNoSnapshot
+}
+
+// AcquireIn is AcquireFor that notes in the request of which snapshot its answer is made: another
+// can be the current one when the answer is sent.
+func (s *Snapshots) AcquireIn(ctx *fasthttp.RequestCtx, id string) (*Served, error) {
+	v, err := s.AcquireFor(id)
+	if err == nil {
+		ctx.SetUserValue(madeOf{}, v.idField)
+	}
+	return v, err
 }
 
 // AcquireVersion is AcquirePinned for the newest snapshot that has a version of a list's table; nil
