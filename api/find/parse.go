@@ -15,6 +15,16 @@ func (p *part) isTopic(weak bool) bool {
 	return slices.ContainsFunc(p.terms, func(t term) bool { return len(t.topics) > 0 && t.isWeak == weak })
 }
 
+// isFigure reports whether a part is a figure.
+func (p *part) isFigure() bool {
+	return slices.ContainsFunc(p.terms, func(t term) bool {
+		return slices.ContainsFunc(t.topics, func(name string) bool {
+			h, _ := contract.HeadlineOf(name, contract.ContractNames)
+			return h != nil
+		})
+	})
+}
+
 // isFilter reports whether a part may be a filter.
 func (x *parser) isFilter(p *part) bool {
 	isSector := func(id int32) bool { return x.entries[id].kind == Sector }
@@ -102,9 +112,13 @@ func (x *parser) guess() bool {
 // which name some, beginning with one. It returns false if no part does.
 func (x *parser) takeTopics(first *part) bool {
 	var topics []string
+	var named *part // the first that was taken, and what it means
+	var taken term
 	take := func(p *part, weak bool) {
+		isApart := topics != nil && (p.joined || p.from < named.from && named.joined) // "IDPs and returnees"
 		for _, t := range p.terms {
-			if len(t.topics) == 0 || t.isWeak != weak || t.isMore && topics == nil {
+			isSame := !t.isMore && slices.Equal(t.topics, taken.topics) && slices.Equal(t.pairs, taken.pairs)
+			if len(t.topics) == 0 || t.isWeak != weak || topics == nil && t.isMore || isApart && !isSame {
 				continue
 			}
 			common := slices.DeleteFunc(slices.Clone(t.topics), func(name string) bool {
@@ -112,6 +126,9 @@ func (x *parser) takeTopics(first *part) bool {
 			})
 			isOther := t.measure != "" && x.measure != "" && t.measure != x.measure
 			if len(common) > 0 && !isOther && x.addPairs(t.pairs) {
+				if topics == nil {
+					named, taken = p, t
+				}
 				topics, p.used, x.by, x.measure = common, true, cmp.Or(x.by, t.by), cmp.Or(t.measure, x.measure)
 				if t.isWho() {
 					x.sex, x.sexAs = t.who, p.written

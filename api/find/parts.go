@@ -18,6 +18,7 @@ type part struct {
 	terms   []term
 	ids     []int32 // names of the data
 	people  bool    // it is what people of a country are called
+	joined  bool    // "and" is before it
 	begun   bool    // it is the beginning of names, which may mean others: "somali youth" organisations
 	time    string  // a year, or a month as two digits
 	used    bool
@@ -50,7 +51,7 @@ type place struct{ country, unit, origin int32 }
 // token is a word that is no aside.
 type token struct {
 	word, written, side, after string
-	isApart                    bool // asides are before it
+	isApart, isJoined          bool // asides are before it, and among them "and"
 }
 
 // isAcronym reports whether a word is one of two to four capitals: the WHO is not who.
@@ -61,7 +62,7 @@ func isAcronym(written string) bool {
 // tokensOf leaves out the asides of a text, and notes the sides before words. A text all in
 // capitals has no acronyms.
 func (v *vocabulary) tokensOf(words, written []string) (all []token) {
-	side, asked, after, isApart := "", "", "", false
+	side, asked, after, isApart, isJoined := "", "", "", false, false
 	isCapital := !slices.ContainsFunc(written, func(w string) bool { return w != strings.ToUpper(w) })
 	for i := 0; i < len(words); {
 		n := min(longestPhrase, len(words)-i)
@@ -79,14 +80,15 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 		switch aside {
 		case "":
 			word, as := strings.Join(words[i:i+n], " "), strings.Join(written[i:i+n], " ")
-			all = append(all, token{word, as, side, after, isApart})
-			side, after, isApart = "", "", false
+			all = append(all, token{word, as, side, after, isApart, isJoined})
+			side, after, isApart, isJoined = "", "", false, false
 		case isPeople:
 			after, isApart = strings.Join(written[i:i+n], " "), true
 		case isNewest, isEmpty:
 			isApart = true
 		default:
 			side, asked, isApart = aside, strings.Join(written[i:i+n], " "), true
+			isJoined = isJoined || side == andSide
 		}
 		i += n
 	}
@@ -117,6 +119,9 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 				words, written = append(words, t.word), append(written, t.written)
 			}
 			p := x.partOf(strings.Join(words, " "))
+			if x.isOfTwo(tokens[from:from+n]) && p != nil && p.isFigure() {
+				p = nil
+			}
 			if p != nil && n > 1 && tokens[from+1].isApart && slices.Contains(compass, words[0]) {
 				p = nil // the south of Sudan is not South Sudan
 			}
@@ -136,7 +141,7 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 				p = new(part)
 			}
 			p.from, p.written, p.side = from, strings.Join(written, " "), cmp.Or(tokens[from].side, p.side)
-			p.after = tokens[from].after
+			p.after, p.joined = tokens[from].after, tokens[from].isJoined || p.side == andSide
 			parts = append(parts, p)
 			for i := from; i < from+n; i++ {
 				taken[i] = true
@@ -145,6 +150,24 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 	}
 	slices.SortFunc(parts, func(a, b *part) int { return a.from - b.from })
 	return parts
+}
+
+// isOfTwo reports whether words are two figures or lists with "and" between them.
+func (x *parser) isOfTwo(tokens []token) bool {
+	topic := func(tokens []token) bool {
+		var words []string
+		for _, t := range tokens {
+			words = append(words, t.word)
+		}
+		p := x.partOf(strings.Join(words, " "))
+		return p != nil && p.isTopic(false)
+	}
+	for i := 1; i < len(tokens); i++ {
+		if tokens[i].isJoined && topic(tokens[:i]) && topic(tokens[i:]) {
+			return true
+		}
+	}
+	return false
 }
 
 // partOf is what a phrase means, nil if it means nothing.

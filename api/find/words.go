@@ -157,7 +157,8 @@ func vocabularyOf(languages ...string) *vocabulary {
 		for _, phrase := range listed(line[1]) {
 			all := wordsOf(phrase)
 			key := strings.Join(needed(v.asides, all), " ")
-			isWhole := t != nil && (t.isKept || t.year != "" || t.by != "" && v.asides[all[0]] != "" ||
+			isAside := v.asides[all[0]] != "" || v.asides[all[len(all)-1]] == isPeople // "per person"
+			isWhole := t != nil && (t.isKept || t.year != "" || t.by != "" && isAside ||
 				t.isWho() && strings.ContainsAny(key, "0123456789")) // 60 is no age, but over 60 is
 			if len(all) > 1 && (isWhole || key == strings.Join(all, " ")) {
 				key = strings.Join(all, " ")
