@@ -138,7 +138,7 @@ func (p *pass) putPackages(out listed) error {
 		for _, r := range kept {
 			if why, detail := p.addResource(resources, info, r); why != "" {
 				report.drop(&rowFault{file: info.path, reason: why, detail: "resource " + r.ID + detail})
-			} else if d := r.doubt; d != nil {
+			} else if d := p.doubtOf(r); d != nil {
 				report.odd(&rowFault{file: info.path, reason: d.reason, detail: "resource " + r.ID + ": " + d.detail})
 			}
 		}
@@ -150,6 +150,23 @@ func (p *pass) putPackages(out listed) error {
 		return err
 	}
 	return p.result.putRows(resources)
+}
+
+// doubtOf says in what a resource contradicts its package, the clock, or the snapshot before.
+func (p *pass) doubtOf(r *resourceInfo) *rowFault {
+	const day = 24 * int64(time.Hour/time.Microsecond)
+	at, _ := r.modified()
+	was := []byte(p.load.previous.state.Resources[r.ID].LastModified)
+	before, _ := parseInstant(was)
+	switch {
+	case r.doubt != nil:
+		return r.doubt
+	case at > max(p.load.time, time.Now().UnixMicro())+day:
+		return &rowFault{reason: futureChange, detail: quoted([]byte(r.LastModified))}
+	case at < before-before%second:
+		return &rowFault{reason: olderThanBefore, detail: quoted([]byte(r.LastModified)) + ", was " + quoted(was)}
+	}
+	return nil
 }
 
 // addDataset adds a row, or says why it cannot be used, with more about it after the name of the
