@@ -119,7 +119,7 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 				words, written = append(words, t.word), append(written, t.written)
 			}
 			p := x.partOf(strings.Join(words, " "))
-			if x.isOfTwo(tokens[from:from+n]) && p != nil && p.isFigure() {
+			if isOfTwo(x, tokens[from:from+n]) && p != nil && p.isFigure() {
 				p = nil
 			}
 			if p != nil && n > 1 && tokens[from+1].isApart && slices.Contains(compass, words[0]) {
@@ -153,7 +153,7 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 }
 
 // isOfTwo reports whether words are two figures or lists with "and" between them.
-func (x *parser) isOfTwo(tokens []token) bool {
+func isOfTwo(x *parser, tokens []token) bool {
 	topic := func(tokens []token) bool {
 		var words []string
 		for _, t := range tokens {
