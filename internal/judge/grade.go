@@ -166,7 +166,7 @@ func (a answer) names(disposition string) bool {
 }
 
 // coding is the content coding of a body: the only one that is accepted, and none for a short body.
-// Which of several is sent is not judged here: api/encode has cases and a slow twin.
+// Which of several is sent is not judged here: api/encode has cases.
 func coding(r request, length int) string {
 	if length <= 1024 {
 		return ""
