@@ -315,3 +315,5 @@ func TestODataIdentifier(t *testing.T) {
 		t.Errorf("with an identifier: %d %s", a.Status, a.Body)
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }
