@@ -284,8 +284,8 @@ func TestRemovedParams(t *testing.T) {
 	}
 }
 
-// TestEarlierFilters checks which filters of version 1 there are in HAPI names, and that they are
-// unknown in the contract's.
+// TestEarlierFilters checks which filters of version 1 there are in HAPI names: a start is inclusive,
+// an end exclusive, and the provider's names match a part. They are unknown in the contract's.
 func TestEarlierFilters(t *testing.T) {
 	const period = "reference_period_start_min reference_period_start_max " +
 		"reference_period_end_min reference_period_end_max"
@@ -303,8 +303,14 @@ func TestEarlierFilters(t *testing.T) {
 		var all []string
 		p := NewPlan(&hapiEndpoints[i], Aggregate)
 		for k := range p.Params {
-			if p.Params[k].Earlier {
-				all = append(all, p.Params[k].Name)
+			if param := &p.Params[k]; param.Earlier {
+				all = append(all, param.Name)
+				end := param.Name[len(param.Name)-len("_min"):]
+				op := map[string]index.Op{"_min": index.AtLeast, "_max": index.Below, "name": index.Contains}[end]
+				field := strings.TrimSuffix(strings.TrimSuffix(param.Name, "_min"), "_max")
+				if param.Op != op || !slices.Equal(param.Columns, []string{field}) {
+					t.Errorf("%s: %+v, want op %d on %s", hapiEndpoints[i].Table, param, op, field)
+				}
 			}
 		}
 		want, public := want[hapiEndpoints[i].Table]

@@ -217,30 +217,3 @@ func TestDescriptionForLinters(t *testing.T) {
 		}
 	}
 }
-
-// TestDescribedAddresses checks that a description has whole addresses where the service knows its
-// own, and otherwise none where only a whole one may be.
-func TestDescribedAddresses(t *testing.T) {
-	const base = "https://data.example/of"
-	for _, c := range []struct {
-		s                 NameSet
-		base, server, all string
-	}{
-		{ContractNames, "", "/", ""},
-		{ContractNames, base, base, base + "/openapi-all.json"},
-		{HAPINames, "", "/hapi", ""},
-		{HAPINames, base, base + "/hapi", base + "/hapi/openapi-all.json"},
-	} {
-		for _, kinds := range [][]Kind{nil, allKinds} {
-			d, _ := described(t, c.s, c.base, kinds...)
-			server := d["servers"].([]any)[0].(map[string]any)["url"]
-			if server != c.server {
-				t.Errorf("with base %q the server is %q, want %q", c.base, server, c.server)
-			}
-			more, _ := d["externalDocs"].(map[string]any)
-			if all, _ := more["url"].(string); kinds == nil && all != c.all || kinds != nil && more != nil {
-				t.Errorf("with base %q and kinds %v, all paths are at %q, want %q", c.base, kinds, all, c.all)
-			}
-		}
-	}
-}

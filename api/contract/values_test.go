@@ -1,12 +1,9 @@
 package contract
 
 import (
-	"bytes"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -140,36 +137,6 @@ func TestExactBounds(t *testing.T) {
 		b, fault2 := parseExact(c.greater)
 		if fault1 != decimalFine || fault2 != decimalFine || a.Cmp(b) >= 0 {
 			t.Errorf("%.40s does not compare as less than %.40s", c.smaller, c.greater)
-		}
-	}
-}
-
-// TestUnescaped compares the decoding of queries and paths with that of one byte after the other.
-func TestUnescaped(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(testkit.Seed(), 1))
-	const alphabet = "%%%+ab2CcfFg\xc3\x00"
-	for range 20_000 {
-		encoded := make([]byte, r.IntN(20))
-		for i := range encoded {
-			encoded[i] = alphabet[r.IntN(len(alphabet))]
-		}
-		for _, blanks := range []bool{false, true} {
-			want := []byte("kept")
-			for i := 0; i < len(encoded); i++ {
-				c := encoded[i]
-				digits := string(encoded[i+1 : min(i+3, len(encoded))])
-				if b, err := hex.DecodeString(digits); c == '%' && err == nil && len(b) == 1 {
-					c = b[0]
-					i += 2
-				} else if c == '+' && blanks {
-					c = ' '
-				}
-				want = append(want, c)
-			}
-			if got := AppendUnescaped([]byte("kept"), encoded, blanks); !bytes.Equal(got, want) {
-				t.Fatalf("%q with blanks %t: %q, want %q", encoded, blanks, got, want)
-			}
 		}
 	}
 }

@@ -3,7 +3,6 @@
 package list_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -91,74 +90,6 @@ func TestHead(t *testing.T) {
 			t.Fatalf("%v %+v", err, response)
 		}
 		io.Copy(io.Discard, response.Body) //nolint:errcheck // empty
-	}
-}
-
-// TestLinks follows the links of random pages in both directions and compares the targets with
-// computed offsets.
-func TestLinks(t *testing.T) {
-	t.Parallel()
-	const rows = 47
-	s := apitest.Server(t, state.Options{}, []*apitest.Table{apitest.Locations(rows, nil)})
-	random := rand.New(rand.NewPCG(2, 9))
-	ask := func(query string) (api.Answer, []int) {
-		got := s.Answer("GET", "/api/v2/metadata/location"+query,
-			apitest.Fields(contract.ContractNames.IdentifierHeader(), apitest.Identifier))
-		var answer struct{ Data []struct{ ID int } }
-		if err := json.Unmarshal(got.Body, &answer); got.Status != 200 || err != nil {
-			t.Fatalf("%s: %d %v", query, got.Status, err)
-		}
-		var ids []int
-		for _, row := range answer.Data {
-			ids = append(ids, row.ID)
-		}
-		if n, _ := apitest.Field(got, contract.HeaderResult); n != strconv.Itoa(len(ids)) {
-			t.Errorf("%s: %s %s, %d rows", query, contract.HeaderResult, n, len(ids))
-		}
-		return got, ids
-	}
-	for range 300 {
-		limit, offset := 1+random.IntN(20), random.IntN(60)
-		got, ids := ask(fmt.Sprintf("?limit=%d&offset=%d", limit, offset))
-		links := linksOf(got)
-		for rel, want := range map[string]bool{
-			"first": offset > 0, "prev": offset > 0, "next": offset+limit < rows, "last": offset+limit < rows ||
-				offset >= rows,
-		} {
-			if _, ok := links[rel]; ok != want {
-				t.Errorf("limit %d, offset %d: link %q is %q", limit, offset, rel, links[rel])
-			}
-		}
-		if next, ok := links["next"]; ok {
-			if _, after := ask(next); len(after) == 0 || after[0] != ids[len(ids)-1]+1 {
-				t.Errorf("limit %d, offset %d: next begins with %v", limit, offset, after)
-			}
-		}
-		if last, ok := links["last"]; ok {
-			if end, after := ask(last); len(after) == 0 || after[len(after)-1] != rows-1 || linksOf(end)["next"] != "" {
-				t.Errorf("limit %d, offset %d: last ends with %v", limit, offset, after)
-			}
-		}
-		if prev, ok := links["prev"]; ok {
-			want := max(0, offset-limit)
-			if offset-limit >= rows {
-				want = (rows - 1) / limit * limit
-			}
-			if _, before := ask(prev); len(before) == 0 || before[0] != want {
-				t.Errorf("limit %d, offset %d: prev begins with %v, want %d", limit, offset, before, want)
-			}
-		}
-		if first, ok := links["first"]; ok {
-			if _, begin := ask(first); begin[0] != 0 {
-				t.Errorf("first begins with %v", begin)
-			}
-		}
-	}
-	// Filter texts of the maximum length do not make headers that are too long for proxies.
-	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511),
-		apitest.Fields(contract.ContractNames.IdentifierHeader(), apitest.Identifier))
-	if link, _ := apitest.Field(long, "Link"); long.Status != 200 || len(link) > reply.MaxLinks {
-		t.Errorf("%d, links of %d bytes", long.Status, len(link))
 	}
 }
 
