@@ -95,8 +95,9 @@ func TestAdmin(t *testing.T) {
 		t.Errorf("draining: %d %+v", status, r)
 	}
 	for target, want := range map[string]int{"/": 200, "/api/v2/metadata/sector": 404, "/debug/pprof/": 404} {
-		if got := apitest.Ask(t, l.Addr().String(), "GET", target, nil); got.Status != want {
-			t.Errorf("%s: %d", target, got.Status)
+		got := apitest.Ask(t, l.Addr().String(), "GET", target, nil)
+		if got.Status != want || want == 200 && !bytes.Contains(got.Body, []byte("off; --admin-pprof")) {
+			t.Errorf("%s: %d %s", target, got.Status, got.Body)
 		}
 	}
 	if got := apitest.Ask(t, l.Addr().String(), "POST", "/healthz", nil); got.Status != 405 {
