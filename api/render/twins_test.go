@@ -224,20 +224,3 @@ func TestRecords(t *testing.T) {
 		}
 	}
 }
-
-// TestRecordValues checks the values that belong to no column.
-func TestRecordValues(t *testing.T) {
-	t.Parallel()
-	for want, got := range map[string][]byte{
-		`"a \"b\", c"`:          AppendText(nil, `a "b", c`, false),
-		`"a ""b"", c"`:          AppendText(nil, `a "b", c`, true),
-		`true False`:            AppendBool(append(AppendBool(nil, true, false), ' '), false, true),
-		`null`:                  AppendNull(AppendNull(nil, true), false),
-		`"1970-01-01T00:00:01"`: AppendTime(nil, 1e6, false),
-		`1970-01-01 00:00:01`:   AppendTime(nil, 1e6, true),
-	} {
-		if string(got) != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-}
