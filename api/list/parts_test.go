@@ -83,52 +83,6 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartConditions checks when the whole body is sent although a part is asked for.
-func TestPartConditions(t *testing.T) {
-	t.Parallel()
-	s := apitest.Server(t, state.Options{}, apitest.SampleTables(t, 60))
-	target := apitest.Target + "&limit=50"
-	whole := s.Answer("GET", target, nil)
-	tag := apitest.Header(whole, "ETag")
-	part := reply.HeaderField{Name: "Range", Value: "bytes=5-9"}
-	for _, c := range []struct {
-		method string
-		header []reply.HeaderField
-		status int
-	}{
-		{"GET", []reply.HeaderField{part}, 206},
-		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: tag}}, 206},
-		{"GET", []reply.HeaderField{part, {Name: "If-Match", Value: tag}}, 206},
-		{"GET", apitest.Fields("Range", "bytes=-1"), 206},
-		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: `"other"`}}, 200},
-		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: "W/" + tag}}, 200},
-		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: apitest.Header(whole, "Last-Modified")}}, 200},
-		{"GET", []reply.HeaderField{part, {Name: "If-Match", Value: "W/" + tag}}, 412},
-		{"GET", []reply.HeaderField{part, {Name: "If-Match", Value: `"other"`}}, 412},
-		{"GET", []reply.HeaderField{part, {Name: "If-None-Match", Value: tag}}, 304},
-		{"GET", []reply.HeaderField{part, {Name: "Accept-Encoding", Value: "gzip"}}, 200},
-		{"GET", []reply.HeaderField{part, {Name: "Accept-Encoding", Value: "zstd"}}, 200},
-		{"GET", []reply.HeaderField{part, {Name: "Accept-Encoding", Value: "identity"}}, 206},
-		{"GET", apitest.Fields("Range", "bytes=0-1,3-4"), 200},
-		{"GET", apitest.Fields("Range", "rows=0-1"), 200},
-		{"GET", apitest.Fields("Range", "bytes="+strconv.Itoa(len(whole.Body))+"-"), 416},
-		{"HEAD", []reply.HeaderField{part}, 200},
-	} {
-		got := s.Answer(c.method, target, c.header)
-		if got.Status != c.status {
-			t.Errorf("%s %v: %d, want %d", c.method, c.header, got.Status, c.status)
-		}
-		_, ranged := apitest.Field(got, "Content-Range")
-		if ranged != (c.status == 206 || c.status == 416) {
-			t.Errorf("%s %v: Content-Range: %v", c.method, c.header, ranged)
-		}
-		if _, coded := apitest.Field(got, "Content-Encoding"); c.status == 200 && c.method == "GET" && !coded &&
-			!bytes.Equal(got.Body, whole.Body) {
-			t.Errorf("%v: not the whole body", c.header)
-		}
-	}
-}
-
 // TestPartsAfterSwap checks that parts of two snapshots cannot be taken for one file: once a table
 // has changed, a part is sent only if the request says of what.
 func TestPartsAfterSwap(t *testing.T) {
