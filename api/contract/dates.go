@@ -5,64 +5,150 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
+
+// moment reads a date-time from its beginning. reason is why it is none: the first that was found.
+type moment struct{ rest, reason string }
+
+// Reasons that several steps give.
+const (
+	tooShort   = "input is too short"
+	badDateSep = "invalid date separator, expected `-`"
+	yearZero   = "year 0 is out of range"
+	extra      = "unexpected extra characters at the end of the input"
+)
+
+func (m *moment) refuse(wrong bool, reason string) {
+	if wrong && m.reason == "" {
+		m.reason = reason
+	}
+}
+
+// number reads so many ASCII digits.
+func (m *moment) number(digits int, reason string) (n int) {
+	if m.refuse(len(m.rest) < digits, reason); m.reason != "" {
+		return 0
+	}
+	for i := range digits {
+		c := m.rest[i]
+		m.refuse(c < '0' || c > '9', reason)
+		n = n*10 + int(c-'0')
+	}
+	m.rest = m.rest[digits:]
+	return n
+}
+
+// separator reads one of some characters.
+func (m *moment) separator(of, reason string) {
+	if m.refuse(m.rest == "" || strings.IndexByte(of, m.rest[0]) < 0, reason); m.reason == "" {
+		m.rest = m.rest[1:]
+	}
+}
+
+// date reads YYYY-MM-DD, and returns its begin in microseconds.
+func (m *moment) date() int64 {
+	m.refuse(len(m.rest) < len("2006-01-02"), tooShort)
+	year := m.number(4, "invalid character in year")
+	m.separator("-", badDateSep)
+	month := m.number(2, "invalid character in month")
+	m.separator("-", badDateSep)
+	day := m.number(2, "invalid character in day")
+	m.refuse(month < 1 || month > 12, "month value is outside expected range of 1-12")
+	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	m.refuse(date.Day() != day, "day value is outside expected range") // time.Date counts on in the next month
+	m.refuse(year == 0, yearZero)
+	return date.UnixMicro()
+}
+
+// clock reads what follows a date: separator, HH:MM, maybe :SS, a fraction and a zone.
+func (m *moment) clock() (micros int64) {
+	m.separator("Tt _", "invalid datetime separator, expected `T`, `t`, `_` or space")
+	m.refuse(len(m.rest) < len("15:04"), tooShort)
+	hour := m.number(2, "invalid character in hour")
+	m.separator(":", "invalid time separator, expected `:`")
+	minute := m.number(2, "invalid character in minute")
+	m.refuse(hour > 23, "hour value is outside expected range of 0-23")
+	m.refuse(minute > 59, "minute value is outside expected range of 0-59")
+	micros = int64(hour*3600+minute*60) * 1e6
+	if strings.HasPrefix(m.rest, ":") {
+		m.rest = m.rest[1:]
+		micros += m.seconds()
+	}
+	return micros - m.zone()
+}
+
+// seconds reads SS and a fraction. Digits after the sixth are dropped.
+func (m *moment) seconds() (micros int64) {
+	second := m.number(2, "invalid character in second")
+	m.refuse(second > 59, "second value is outside expected range of 0-59")
+	micros = int64(second) * 1e6
+	if m.rest == "" || m.rest[0] != '.' && m.rest[0] != ',' {
+		return micros
+	}
+	digits := 1
+	for unit := int64(1e5); digits < len(m.rest) && '0' <= m.rest[digits] && m.rest[digits] <= '9'; digits++ {
+		micros += int64(m.rest[digits]-'0') * unit
+		unit /= 10
+	}
+	m.refuse(digits == 1, "second fraction digits missing after `.`")
+	m.rest = m.rest[digits:]
+	return micros
+}
+
+// zone reads Z, ±hh:mm or ±hhmm at the end of a date-time, or nothing. The minus may be the
+// typographic one.
+func (m *moment) zone() (micros int64) {
+	sign, size := utf8.DecodeRuneInString(m.rest)
+	isUTC := sign == 'Z' || sign == 'z'
+	if m.refuse(isUTC && len(m.rest) > 1, extra); isUTC || m.rest == "" {
+		return 0
+	}
+	m.refuse(!strings.ContainsRune("+-\u2212", sign), "invalid timezone sign")
+	m.rest = m.rest[size:]
+	hour := m.number(2, "invalid timezone hour")
+	if strings.HasPrefix(m.rest, ":") { // strings.TrimPrefix would need memory
+		m.rest = m.rest[1:]
+	}
+	minute := m.number(2, "invalid timezone minute")
+	m.refuse(minute > 59, "timezone minute value is outside expected range of 0-59")
+	m.refuse(hour > 23, "timezone offset must be less than 24 hours")
+	m.refuse(m.rest != "", extra)
+	if micros = int64(hour*3600+minute*60) * 1e6; sign != '+' {
+		return -micros
+	}
+	return micros
+}
 
 // parseDay reads start_date or end_date: YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS. The
 // result, in microseconds, is the first instant of that span, or the first one after it if after is
 // true. A full date-time is the instant itself.
 func parseDay(text string, after bool) (micros int64, ok bool) {
-	years, months, days := 0, 0, 1
-	date, clock := text, ""
+	const day, full = "2006-01-01", "2006-01-02T15:04:05"
+	years, months, days := 0, 0, 0
 	switch len(text) {
 	case len("2006"):
-		years, days = 1, 0
+		years = 1
 	case len("2006-01"):
-		months, days = 1, 0
-	case len("2006-01-02"):
-	case len("2006-01-02T15:04:05"):
-		date, clock = text[:len("2006-01-02")], text[len("2006-01-02"):]
+		months = 1
+	case len(day):
+		days = 1
+	case len(full):
+		if text[len(day)] != 'T' || text[len("2006-01-02T15:04")] != ':' {
+			return 0, false
+		}
 	default:
 		return 0, false
 	}
-	var first [len("2006-01-02")]byte
-	copy(first[:], "2006-01-01")
-	copy(first[:], date)
-	micros, reason := parseDate(string(first[:]))
-	if reason != "" || text[:4] == "9999" {
-		return 0, false
-	}
-	if clock != "" {
-		sinceMidnight, reason := parseTime(clock)
-		return micros + sinceMidnight, reason == "" && clock[0] == 'T' && clock[6] == ':'
+	m := moment{rest: text + day[min(len(text), len(day)):]}
+	if micros = m.date(); len(text) == len(full) {
+		micros += m.clock()
 	}
 	if after {
 		micros = time.UnixMicro(micros).UTC().AddDate(years, months, days).UnixMicro()
 	}
-	return micros, true
+	return micros, m.reason == "" && text[:4] != "9999"
 }
-
-// fixedDigits reads ASCII digits only.
-func fixedDigits(text string) (n int, ok bool) {
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(text[i]-'0')
-	}
-	return n, true
-}
-
-// Reasons why a text is not a date or date-time that several readers give.
-const (
-	tooShort      = "input is too short"
-	badDay        = "invalid character in day"
-	badDateSep    = "invalid date separator, expected `-`"
-	yearZero      = "year 0 is out of range"
-	extra         = "unexpected extra characters at the end of the input"
-	badSecond     = "invalid character in second"
-	badZoneHour   = "invalid timezone hour"
-	badZoneMinute = "invalid timezone minute"
-)
 
 // dateTimeFault is why a text is not a date-time: the reasons of reading it as a date-time and as a
 // date, which are two issues. The zero value is no fault.
@@ -73,182 +159,28 @@ func (f dateTimeFault) isFault() bool { return f.date != "" }
 // parseDateTime reads a date-time parameter: a date (midnight), a date with a time and maybe a
 // zone, or a Unix time in seconds, or in milliseconds above 2e10. Zones are applied and dropped.
 func parseDateTime(text string) (micros int64, fault dateTimeFault) {
-	days, reason := parseDate(text)
-	if reason != "" {
+	m := moment{rest: text}
+	if micros = m.date(); m.reason != "" {
 		if number, isNumber := unixNumber(text); isNumber {
-			if micros, reason = unixTime(number); reason == "" {
-				return micros, dateTimeFault{}
-			}
+			micros, m.reason = unixTime(number)
 		}
-		return 0, dateTimeFault{dateTime: reason, date: reason}
+		return micros, dateTimeFault{dateTime: m.reason, date: m.reason}
 	}
-	if len(text) == len("2006-01-02") {
-		return days, dateTimeFault{}
+	if m.rest == "" {
+		return micros, fault
 	}
-	clock, reason := parseTime(text[len("2006-01-02"):])
-	if reason != "" {
-		return 0, dateTimeFault{dateTime: extra, date: reason}
+	if micros += m.clock(); m.reason != "" {
+		fault = dateTimeFault{dateTime: extra, date: m.reason}
 	}
-	return days + clock, dateTimeFault{}
-}
-
-// parseDate reads the first ten bytes.
-func parseDate(text string) (micros int64, reason string) {
-	if len(text) < len("2006-01-02") {
-		return 0, tooShort
-	}
-	year, okYear := fixedDigits(text[:4])
-	month, okMonth := fixedDigits(text[5:7])
-	day, okDay := fixedDigits(text[8:10])
-	switch {
-	case !okYear:
-		return 0, "invalid character in year"
-	case text[4] != '-':
-		return 0, badDateSep
-	case !okMonth:
-		return 0, "invalid character in month"
-	case text[7] != '-':
-		return 0, badDateSep
-	case !okDay:
-		return 0, badDay
-	case month < 1 || month > 12:
-		return 0, "month value is outside expected range of 1-12"
-	}
-	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	switch {
-	case date.Day() != day: // time.Date counts on in the next month
-		return 0, "day value is outside expected range"
-	case year == 0:
-		return 0, yearZero
-	}
-	return date.UnixMicro(), ""
-}
-
-// parseTime reads what follows a date: separator, HH:MM, maybe :SS, a fraction and a zone.
-func parseTime(text string) (micros int64, reason string) {
-	if strings.IndexByte("Tt _", text[0]) < 0 {
-		return 0, "invalid datetime separator, expected `T`, `t`, `_` or space"
-	}
-	text = text[1:]
-	if len(text) < len("15:04") {
-		return 0, tooShort
-	}
-	hour, okHour := fixedDigits(text[:2])
-	minute, okMinute := fixedDigits(text[3:5])
-	switch {
-	case !okHour:
-		return 0, "invalid character in hour"
-	case text[2] != ':':
-		return 0, "invalid time separator, expected `:`"
-	case !okMinute:
-		return 0, "invalid character in minute"
-	case hour > 23:
-		return 0, "hour value is outside expected range of 0-23"
-	case minute > 59:
-		return 0, "minute value is outside expected range of 0-59"
-	}
-	micros = int64(hour*3600+minute*60) * 1e6
-	text = text[5:]
-	if strings.HasPrefix(text, ":") {
-		second, rest, reason := parseSeconds(text[1:])
-		if reason != "" {
-			return 0, reason
-		}
-		micros, text = micros+second, rest
-	}
-	offset, reason := parseZone(text)
-	return micros - offset, reason
-}
-
-// parseSeconds reads SS and a fraction. Digits after the sixth are dropped.
-func parseSeconds(text string) (micros int64, rest, reason string) {
-	if len(text) < 2 {
-		return 0, "", badSecond
-	}
-	second, ok := fixedDigits(text[:2])
-	if !ok {
-		return 0, "", badSecond
-	}
-	if second > 59 {
-		return 0, "", "second value is outside expected range of 0-59"
-	}
-	micros, text = int64(second)*1e6, text[2:]
-	if text == "" || (text[0] != '.' && text[0] != ',') {
-		return micros, text, ""
-	}
-	digits := 1
-	for unit := int64(1e5); digits < len(text) && '0' <= text[digits] && text[digits] <= '9'; digits++ {
-		micros += int64(text[digits]-'0') * unit
-		unit /= 10
-	}
-	if digits == 1 {
-		return 0, "", "second fraction digits missing after `.`"
-	}
-	return micros, text[digits:], ""
-}
-
-// parseZone reads Z, ±hh:mm or ±hhmm at the end of a date-time, or nothing.
-func parseZone(text string) (micros int64, reason string) {
-	if text == "" {
-		return 0, ""
-	}
-	sign := int64(1e6)
-	switch {
-	case text[0] == 'Z' || text[0] == 'z':
-		if len(text) > 1 {
-			return 0, extra
-		}
-		return 0, ""
-	case text[0] == '+':
-		text = text[1:]
-	case text[0] == '-':
-		sign, text = -sign, text[1:]
-	case strings.HasPrefix(text, "\u2212"): // the typographic minus
-		sign, text = -sign, text[len("\u2212"):]
-	default:
-		return 0, "invalid timezone sign"
-	}
-	if len(text) < 2 {
-		return 0, badZoneHour
-	}
-	hour, ok := fixedDigits(text[:2])
-	if !ok {
-		return 0, badZoneHour
-	}
-	text = strings.TrimPrefix(text[2:], ":")
-	if len(text) < 2 {
-		return 0, badZoneMinute
-	}
-	minute, ok := fixedDigits(text[:2])
-	switch {
-	case !ok:
-		return 0, badZoneMinute
-	case minute > 59:
-		return 0, "timezone minute value is outside expected range of 0-59"
-	case hour > 23:
-		return 0, "timezone offset must be less than 24 hours"
-	case len(text) > 2:
-		return 0, extra
-	}
-	return sign * int64(hour*3600+minute*60), ""
+	return micros, fault
 }
 
 // unixNumber reads a Unix time: an optional sign and digits, or digits with a point among them.
-func unixNumber(text string) (float64, bool) {
-	digits := text
-	if digits != "" && (digits[0] == '-' || digits[0] == '+') {
-		digits = digits[1:]
-	}
-	whole, fraction, _ := strings.Cut(digits, ".")
-	if (whole == "" && fraction == "") || (whole != "" && !isDigits(whole, false)) ||
-		(fraction != "" && !isDigits(fraction, false)) {
-		return 0, false
-	}
-	if _, err := strconv.ParseInt("0"+whole, 10, 64); err != nil {
-		return 0, false
-	}
+func unixNumber(text string) (n float64, ok bool) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	_, tooLarge := strconv.ParseInt("0"+strings.TrimLeft(whole, "+-"), 10, 64)
 	n, err := strconv.ParseFloat(text, 64)
-	return n, err == nil
+	return n, err == nil && tooLarge == nil && strings.Trim(fraction, "0123456789") == ""
 }
 
 // unixTime converts seconds, or milliseconds if the number is beyond ±2e10.
