@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -254,25 +255,43 @@ const (
 // reservedLabels are top-level domains without real addresses.
 var reservedLabels = []string{"arpa", "invalid", "local", "localhost", "onion", "test"}
 
+// The two parts of an address. Marks are parts of letters in some scripts.
+var (
+	localForm  = regexp.MustCompile("^[\\pL\\p{Nd}\\pM!#$%&'*+/=?^_`{|}~-]+(\\.[\\pL\\p{Nd}\\pM!#$%&'*+/=?^_`{|}~-]+)*$")
+	domainForm = regexp.MustCompile(`^[\pL\p{Nd}\pM]([\pL\p{Nd}\pM-]*[\pL\p{Nd}\pM])?` +
+		`(\.[\pL\p{Nd}\pM]([\pL\p{Nd}\pM-]*[\pL\p{Nd}\pM])?)*$`)
+)
+
 // parseEmail reads an address, also in the form "Some Name <address>". normal is the address with
 // its domain in lower case; reason is empty if the address is good.
 func parseEmail(text string) (normal, reason string) {
 	address := bareAddress(text)
-	at := strings.IndexByte(address, '@')
-	if at < 0 {
+	local, domain, hasAt := strings.Cut(address, "@")
+	isLonger := func(text string, most int) bool { return utf8.RuneCountInString(text) > most }
+	switch {
+	case !hasAt:
 		return "", emailNoAt
-	}
-	local, domain := address[:at], address[at+1:]
-	if local == "" {
+	case local == "":
 		return "", emailNoLocal
+	case strings.Contains(local, ".."):
+		return "", emailPeriods
+	case isLonger(local, maxLocal) || !localForm.MatchString(local):
+		return "", emailInvalid
+	case strings.Contains(domain, ".."):
+		return "", emailPeriods
+	case isLonger(domain, maxDomain) || !domainForm.MatchString(domain):
+		return "", emailInvalid
 	}
-	if reason := localFault(local); reason != "" {
-		return "", reason
-	}
-	if reason := domainFault(domain); reason != "" {
-		return "", reason
-	}
-	if utf8.RuneCountInString(address) > maxEmail {
+	labels := strings.Split(strings.ToLower(domain), ".")
+	last := labels[len(labels)-1]
+	end, _ := utf8.DecodeLastRuneInString(last)
+	switch {
+	case slices.ContainsFunc(labels, func(label string) bool { return isLonger(label, maxLabel) }):
+		return "", emailInvalid
+	case len(labels) < 2:
+		return "", emailNoPeriod
+	case slices.Contains(reservedLabels, last) || !unicode.IsLetter(end) && !unicode.IsMark(end) ||
+		isLonger(address, maxEmail):
 		return "", emailInvalid
 	}
 	return local + "@" + strings.ToLower(domain), ""
@@ -291,58 +310,4 @@ func bareAddress(text string) string {
 		}
 	}
 	return strings.TrimFunc(trimmed[open+1:len(trimmed)-1], unicode.IsSpace)
-}
-
-func localFault(local string) string {
-	if strings.Contains(local, "..") {
-		return emailPeriods
-	}
-	if utf8.RuneCountInString(local) > maxLocal || local[0] == '.' || local[len(local)-1] == '.' {
-		return emailInvalid
-	}
-	for _, r := range local {
-		ascii := r < utf8.RuneSelf
-		if !wordRune(r) && (!ascii || strings.IndexByte("!#$%&'*+-/=?^_`{|}~.", byte(r)) < 0) {
-			return emailInvalid
-		}
-	}
-	return ""
-}
-
-func domainFault(domain string) string {
-	if strings.Contains(domain, "..") {
-		return emailPeriods
-	}
-	for _, r := range domain {
-		if r != '-' && r != '.' && !wordRune(r) {
-			return emailInvalid
-		}
-	}
-	if domain == "" || utf8.RuneCountInString(domain) > maxDomain || domain[0] == '.' || domain[len(domain)-1] == '.' {
-		return emailInvalid
-	}
-	labels := strings.Split(domain, ".")
-	for _, label := range labels {
-		if utf8.RuneCountInString(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
-			return emailInvalid
-		}
-	}
-	if len(labels) < 2 {
-		return emailNoPeriod
-	}
-	last := strings.ToLower(labels[len(labels)-1])
-	r, _ := utf8.DecodeLastRuneInString(last)
-	if slices.Contains(reservedLabels, last) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
-		return emailInvalid
-	}
-	return ""
-}
-
-// wordRune accepts letters and digits, and beyond ASCII also the marks that are parts of letters in
-// some scripts.
-func wordRune(r rune) bool {
-	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-	}
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }
