@@ -140,7 +140,7 @@ func (q *Question) nameGroups(records []textual.Record, fields []string) error {
 
 // countryGroups are the groups of countries, with their names in the language of the page.
 func countryGroups(q *Question) (groups []Country, err error) {
-	answer, err := q.Source.Ask(contract.Ask(&contract.GroupsEndpoints(contract.ContractNames)[0], contract.Figures))
+	answer, err := q.Source.Ask(contract.Ask(&contract.GroupsEndpoints[contract.ContractNames][0], contract.Figures))
 	if err != nil {
 		return nil, err
 	}

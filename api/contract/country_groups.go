@@ -135,22 +135,13 @@ func groupFilter(prefix, column string) Param {
 	}
 }
 
-// groupsEndpoints are the endpoint of the groups, by set of names.
-var groupsEndpoints = func() (all [2][]Endpoint) {
-	names := record(text("name", 0), text("name_fr", 0), text("name_es", 0), text("name_ar", 0))
-	e := Endpoint{
-		Path: GroupsPath, Summary: "Groups of countries", list: v2Root + "metadata/location",
-		Fields: record(text("kind", 0), text("slug", maxSlug), names, text("members", 0)),
-	}
-	all[ContractNames] = []Endpoint{e}
-	e.names, e.contract = HAPINames, &all[ContractNames][0]
-	all[HAPINames] = []Endpoint{e}
-	return all
-}()
-
-// GroupsEndpoints are the one endpoint of the groups of countries in a set of names. Its requests
+// GroupsEndpoints are the one endpoint of the groups of countries, by set of names. Its requests
 // are of kind Figures: they have no other parameters than those of a page.
-func GroupsEndpoints(s NameSet) []Endpoint { return groupsEndpoints[s] }
+var GroupsEndpoints = inBothNames([]Endpoint{{
+	Path: GroupsPath, Summary: "Groups of countries", list: v2Root + "metadata/location",
+	Fields: slices.Concat(text("kind", 0), text("slug", maxSlug), text("name", 0), text("name_fr", 0),
+		text("name_es", 0), text("name_ar", 0), text("members", 0)),
+}})
 
 // SortGroups orders groups by kind and slug.
 func SortGroups(all []CountryGroup) {

@@ -82,27 +82,6 @@ func (e *Endpoint) HasField(name string) bool {
 	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Name == name })
 }
 
-// pageParams are the page parameters, with the formats that the endpoint has for a kind.
-func (e *Endpoint) pageParams(k Kind) []Param {
-	if k == Export {
-		return e.exportPage()
-	}
-	if k != Rows {
-		return pageParams
-	}
-	format := listFormat
-	if e.HasPoints() {
-		format = pointFormat
-	}
-	params := slices.Clone(pageParams)
-	for i := range params {
-		if params[i].Enum == outputFormat {
-			params[i].Enum = format
-		}
-	}
-	return params
-}
-
 // CSVFields are the columns of a CSV answer.
 func (e *Endpoint) CSVFields() []Field {
 	if e.csv == nil {
@@ -219,13 +198,10 @@ func (e *Enum) with(values ...string) *Enum {
 
 func (e *Enum) has(value string) bool { return slices.Contains(e.Values, value) }
 
-// The functions that endpoint literals are made of: record and null join fields, filters joins
-// parameters, the others make one or two each.
-
-func record(parts ...[]Field) []Field { return slices.Concat(parts...) }
+// The functions that endpoint literals are made of. They make one field or parameter, or several.
 
 func null(parts ...[]Field) []Field {
-	all := record(parts...)
+	all := slices.Concat(parts...)
 	for i := range all {
 		all[i].Nullable = true
 	}
@@ -233,7 +209,6 @@ func null(parts ...[]Field) []Field {
 }
 
 func text(name string, limit int) []Field { return []Field{{Name: name, Type: String, Max: limit}} }
-func choice(name string, e *Enum) []Field { return []Field{{Name: name, Type: Choice, Enum: e}} }
 
 func integers(names ...string) []Field { return fieldsOf(Integer, names) }
 func decimals(names ...string) []Field { return fieldsOf(Number, names) }
@@ -248,24 +223,13 @@ func fieldsOf(t Type, names []string) []Field {
 	return fields
 }
 
-func filters(parts ...[]Param) []Param { return slices.Concat(parts...) }
-
-// like matches the whole value in any case, with wildcards.
-func like(name string, limit int) []Param { return several(textFilter(name, limit, index.Like)) }
-
-// contains matches a part of the value in any case, with wildcards.
-func contains(name string, limit int) []Param { return textFilter(name, limit, index.Contains) }
-
-func textFilter(name string, limit int, op index.Op) []Param {
-	return []Param{{Name: name, Type: String, Max: limit, Op: op, Columns: []string{name}}}
-}
-
-func flag(name string) []Param {
-	return []Param{{Name: name, Type: Boolean, Op: index.Equal, Columns: []string{name}}}
-}
-
-func oneOf(name string, e *Enum) []Param {
-	return several([]Param{{Name: name, Type: Choice, Enum: e, Op: index.Equal, Columns: []string{name}}})
+// textFilter matches texts in any case, with wildcards: like a whole value of a column, or a part of
+// it. The column is named as the parameter if there are no others.
+func textFilter(op index.Op, name string, limit int, columns ...string) Param {
+	if columns == nil {
+		columns = []string{name}
+	}
+	return Param{Name: name, Type: String, Max: limit, Op: op, Columns: columns, Several: op == index.Like}
 }
 
 // between is the pair name_min (inclusive) and name_max (exclusive) of a column.
@@ -276,20 +240,8 @@ func between(name string, t Type) []Param {
 	}
 }
 
-// several gives a filter a second parameter, for several values.
-func several(filter []Param) []Param {
-	filter[0].Several = true
-	return filter
-}
-
-// on sets the columns of a filter if they are not named like the parameter.
-func on(filter []Param, columns ...string) []Param {
-	filter[0].Columns = columns
-	return filter
-}
-
 // Filters are the parameters of the endpoint that are filters.
-func (e *Endpoint) Filters() []Param { return filters(e.Place, e.Params) }
+func (e *Endpoint) Filters() []Param { return slices.Concat(e.Place, e.Params) }
 
 // IsLevel reports whether the parameter is an enum of numbers: the level of a row is an integer
 // column.

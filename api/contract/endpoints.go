@@ -76,27 +76,33 @@ func placeFilters(l *schema.List) []Param {
 		if provider := "provider_admin" + level + "_name"; l.Column(provider) != nil {
 			names = append(names, provider)
 		}
-		all = append(all, filters(
-			on(like("admin"+level+"_code", 128), "stored_admin"+level+"_code"),
-			on(contains("admin"+level+"_name", 512), names...),
-		)...)
+		all = append(all, textFilter(index.Like, "admin"+level+"_code", 128, "stored_admin"+level+"_code"),
+			textFilter(index.Contains, "admin"+level+"_name", 512, names...))
 	}
-	switch {
-	case l.Column("admin_level") == nil:
-	case l.Column(PeriodStart) == nil: // rows without periods do not contain one another
-		all = append(all, oneOf("admin_level", adminLevel)...)
-	default:
-		all = append(all, oneOf("admin_level", levelOrCoarsest)...)
+	if l.Column(levelField) != nil {
+		level := Param{
+			Name: levelField, Type: Choice, Enum: levelOrCoarsest, Op: index.Equal, Columns: []string{levelField},
+			Several: true,
+		}
+		if l.Column(PeriodStart) == nil { // rows without periods do not contain one another
+			level.Enum = adminLevel
+		}
+		all = append(all, level)
 	}
 	return all
 }
 
 func countryFilters(prefix string) []Param {
-	return filters(like(prefix+"location_code", 128), contains(prefix+"location_name", 512))
+	return []Param{
+		textFilter(index.Like, prefix+"location_code", 128), textFilter(index.Contains, prefix+"location_name", 512),
+	}
 }
 
-func flagFilters(prefix string) []Param {
-	return filters(flag(prefix+"has_hrp"), flag(prefix+"in_gho"))
+func flagFilters(prefix string) (flags []Param) {
+	for _, name := range []string{prefix + "has_hrp", prefix + "in_gho"} {
+		flags = append(flags, Param{Name: name, Type: Boolean, Op: index.Equal, Columns: []string{name}})
+	}
+	return flags
 }
 
 // types are those of the kinds of columns.

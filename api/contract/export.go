@@ -97,20 +97,6 @@ func (e *Endpoint) ExportFormats() []ExportFormat {
 	})
 }
 
-// exportPage are the page parameters of exports: all records unless there is a limit.
-func (e *Endpoint) exportPage() []Param {
-	var names []string
-	for _, f := range e.ExportFormats() {
-		names = append(names, f.Name)
-	}
-	return []Param{
-		{Name: "limit", Type: Integer, Floor: new(int)},
-		{Name: "offset", Type: Integer, Floor: new(int), Default: "0"},
-		{Name: IdentifierParam, Type: String, Max: maxIdentifier},
-		{Name: formatParam, Type: Choice, Enum: newEnum(formatParam, names...), Default: FormatCSV},
-	}
-}
-
 // ExportFormat is the format of the answer.
 func (q *Question) ExportFormat() ExportFormat {
 	at := slices.IndexFunc(exportFormats, func(f ExportFormat) bool { return f.Name == q.Format })

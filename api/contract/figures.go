@@ -45,7 +45,7 @@ type Figure struct {
 
 // IsYearly reports whether the figures of an endpoint are of years.
 func IsYearly(e *Endpoint) bool {
-	isOf := func(h Headline) bool { return h.Path == e.Contract().Path && h.Series == "year" }
+	isOf := func(h *Headline) bool { return h.Path == e.Contract().Path && h.Series == "year" }
 	return slices.ContainsFunc(Headlines, isOf)
 }
 

@@ -163,8 +163,7 @@ func TestHeadlines(t *testing.T) {
 		t.Error(err)
 	}
 	seen := map[string]bool{}
-	for i := range Headlines {
-		h := &Headlines[i]
+	for _, h := range Headlines {
 		if seen[h.Name] {
 			t.Errorf("%s is declared twice", h.Name)
 		}
@@ -231,8 +230,8 @@ func TestFigureTexts(t *testing.T) {
 func TestFiguresRefuseFilters(t *testing.T) {
 	for set := range NameSet(2) {
 		refused := 0
-		for i := range FigureEndpoints(set) {
-			plan := NewPlan(&FigureEndpoints(set)[i], Rows)
+		for i := range FigureEndpoints[set] {
+			plan := NewPlan(&FigureEndpoints[set][i], Rows)
 			for k := range EndpointsIn(set) {
 				for _, name := range NewPlan(&EndpointsIn(set)[k], Rows).names {
 					var r Request

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hdqs/index"
 )
 
 // Headline is a figure that a person asks for, such as the people in need in a country. It is one
@@ -57,19 +59,19 @@ const (
 var headlinesText []byte
 
 // Headlines are all headline figures, which headlines.json declares.
-var Headlines = func() (all []Headline) {
+var Headlines = func() (all []*Headline) {
 	if err := json.Unmarshal(headlinesText, &all); err != nil {
 		panic("headlines.json: " + err.Error())
 	}
 	return all
 }()
 
-// AllHeadlines are all headline figures, one by one.
-func AllHeadlines() (all []*Headline) {
-	for i := range Headlines {
-		all = append(all, &Headlines[i])
+// HeadlineNames are the names of all headline figures.
+func HeadlineNames() (names []string) {
+	for _, h := range Headlines {
+		names = append(names, h.Name)
 	}
-	return all
+	return names
 }
 
 // HeadlineDigits is how many decimals a value has that is not one measure. Others are exact.
@@ -141,22 +143,22 @@ func (h *Headline) takes() []Param {
 	if h.Takes == "" {
 		return nil
 	}
-	return like(h.Takes, 32)
+	return []Param{textFilter(index.Like, h.Takes, 32)}
 }
 
 // Fields of the records of headline figures.
 var (
-	headlineFields = record(
+	headlineFields = slices.Concat(
 		text(CountryParam, 128), null(decimals("value")), text("unit", 0),
 		null(times("period_start", "period_end"), integers("admin_level", "units", "units_known")), integers("rows"),
 		null(text("provider", 0), text("dataset", 0), text("resource", 0), times("updated"), booleans("complete")),
 		null(integers("months", "of_months"), decimals("out_of"), integers("other_places")), text("request", 0),
 		null(text("reason", 0)),
 	)
-	headlinesOfPlace = record(text("figure", 0), headlineFields)
+	headlinesOfPlace = slices.Concat(text("figure", 0), headlineFields)
 
 	// HeadlineList are the fields of the declaration of a figure.
-	HeadlineList = record(
+	HeadlineList = slices.Concat(
 		text("name", 0), text("title", 0), text("unit", 0), text("list", 0), text("place", 0), text("filters", 0),
 		text("newest", 0), text("measure", 0), text("group_by", 0), text("reading", 0), text("not", 0),
 		text("request", 0),
@@ -164,7 +166,7 @@ var (
 )
 
 // historyFields are the fields of a value that a publication began with.
-var historyFields = record(
+var historyFields = slices.Concat(
 	text(CountryParam, 128), times("published"), text("snapshot", 0), null(decimals("value")), text("unit", 0),
 	null(times("period_start", "period_end"), integers("admin_level")), booleans("definition_changed"),
 )
@@ -172,51 +174,35 @@ var historyFields = record(
 // upTo is the filter by which a figure is as it was known at a time.
 var upTo = dates[1:]
 
-// FigureEndpoints are the endpoints of the headline figures: the first one of all of them, then one
-// for each in the order of Headlines.
-func FigureEndpoints(s NameSet) []Endpoint { return figureEndpoints[s] }
-
-var figureEndpoints = func() (all [2][]Endpoint) {
-	country, groups := like(CountryParam, 128), []Param{groupFilter("", CountryParam)}
-	index := Endpoint{
+// FigureEndpoints are the endpoints of the headline figures by set of names: the first one of all of
+// them, then one for each in the order of Headlines.
+var FigureEndpoints = func() [2][]Endpoint {
+	country, groups := []Param{textFilter(index.Like, CountryParam, 128)}, []Param{groupFilter("", CountryParam)}
+	all := []Endpoint{{
 		Path: FiguresPath, Summary: "Headline figures", list: v2Root + "metadata/location", Fields: headlinesOfPlace,
-		Place: country, Params: filters(upTo, groups),
-	}
-	all[ContractNames] = []Endpoint{index}
-	for i := range Headlines {
-		h := &Headlines[i]
-		all[ContractNames] = append(all[ContractNames], Endpoint{
+		Place: country, Params: slices.Concat(upTo, groups),
+	}}
+	for _, h := range Headlines {
+		all = append(all, Endpoint{
 			Path: FiguresPath + "/" + h.Name, Summary: h.Title, list: h.Path, Fields: headlineFields, Place: country,
-			Params: filters(h.takes(), upTo, groups), Headline: h,
+			Params: slices.Concat(h.takes(), upTo, groups), Headline: h,
 		})
 	}
-	for i := range all[ContractNames] {
-		e := all[ContractNames][i]
-		e.names, e.contract = HAPINames, &all[ContractNames][i]
-		all[HAPINames] = append(all[HAPINames], e)
-	}
-	return all
+	return inBothNames(all)
 }()
 
 // HistoryPath is the last part of the path of what a headline figure was before.
 const HistoryPath = "/history"
 
-// FigureHistories are the endpoints of what the headline figures were before, in the order of
-// Headlines.
-func FigureHistories(s NameSet) []Endpoint { return figureHistories[s] }
-
-var figureHistories = func() (all [2][]Endpoint) {
-	for i := range Headlines {
-		e := figureEndpoints[ContractNames][i+1]
+// FigureHistories are the endpoints of what the headline figures were before by set of names, in
+// the order of Headlines.
+var FigureHistories = func() [2][]Endpoint {
+	all := slices.Clone(FigureEndpoints[ContractNames][1:])
+	for i := range all {
+		e := &all[i]
 		e.Path, e.Fields, e.Params, e.History = e.Path+HistoryPath, historyFields, nil, true
-		all[ContractNames] = append(all[ContractNames], e)
 	}
-	for i := range all[ContractNames] {
-		e := all[ContractNames][i]
-		e.names, e.contract = HAPINames, &all[ContractNames][i]
-		all[HAPINames] = append(all[HAPINames], e)
-	}
-	return all
+	return inBothNames(all)
 }()
 
 // OfUnits is the endpoint of a headline figure of units of a level, in place of countries: the same
@@ -230,13 +216,10 @@ func (h *Headline) OfUnits(level int, s NameSet) *Endpoint {
 	if h.Whole || of.Filters == h.Filters || !h.List(ContractNames).HasField(of.Place) {
 		return nil
 	}
-	_, e := HeadlineOf(h.Name, s)
-	units, inContract := *e, *e.Contract()
-	units.Headline, inContract.Headline = &of, &of
-	if e.contract != nil {
-		units.contract = &inContract
-	}
-	return &units
+	_, e := HeadlineOf(h.Name, ContractNames)
+	units := *e
+	units.Headline = &of
+	return &inBothNames([]Endpoint{units})[s][0]
 }
 
 // List is the path of the list whose table the endpoint's records are made of: its own, but for
@@ -321,11 +304,11 @@ func (e *Endpoint) View() *View {
 
 // HeadlineOf is a headline figure and its endpoint in a set of names; nil without one of the name.
 func HeadlineOf(name string, s NameSet) (*Headline, *Endpoint) {
-	at := slices.IndexFunc(Headlines, func(h Headline) bool { return h.Name == name })
+	at := slices.IndexFunc(Headlines, func(h *Headline) bool { return h.Name == name })
 	if at < 0 {
 		return nil, nil
 	}
-	return &Headlines[at], &FigureEndpoints(s)[at+1]
+	return Headlines[at], &FigureEndpoints[s][at+1]
 }
 
 // Median is the middle of numbers, which it sorts, or the mean of the two in the middle.

@@ -21,25 +21,25 @@ func kindParams(e *Endpoint, k Kind) []Param {
 	latest := e.selectionParams()
 	switch k {
 	case Aggregate:
-		return filters([]Param{
+		return slices.Concat([]Param{
 			names(groupParam, groupKind, groups, e.exampleGroup()),
 			{Name: measureParam, Type: String, List: true, Own: measureKind, example: aggregate.Count.String()},
 		}, latest)
 	case Facets:
-		return filters([]Param{names(ofParam, ofKind, groups, e.exampleGroup())}, latest)
+		return slices.Concat([]Param{names(ofParam, ofKind, groups, e.exampleGroup())}, latest)
 	case Changes:
-		return filters([]Param{fields}, latest, []Param{{
+		return slices.Concat([]Param{fields}, latest, []Param{{
 			Name: SinceParam, Type: String, Max: maxSnapshotID, Own: sinceKind, Required: true,
 			example: exampleSnapshot,
 		}})
 	case Export:
-		return filters([]Param{fields}, latest, []Param{{
+		return slices.Concat([]Param{fields}, latest, []Param{{
 			Name: compressionParam, Type: Choice, Enum: compressions, Default: "none", Own: compressionKind,
 		}})
 	case Figures:
 		return latest // its records are whole
 	}
-	return filters([]Param{fields}, latest)
+	return slices.Concat([]Param{fields}, latest)
 }
 
 // A request of kind Changes asks which rows differ between a retained snapshot and the one that
@@ -86,5 +86,6 @@ const (
 // ChangeFields are the fields of a record of a change to a record with some fields: what has
 // happened to it, its values, and the old ones where they differ, as a JSON object.
 func ChangeFields(fields []Field) []Field {
-	return record(choice(ChangeField, ChangeKinds), fields, null(text(WasField, 0)))
+	kind := Field{Name: ChangeField, Type: Choice, Enum: ChangeKinds}
+	return slices.Concat([]Field{kind}, fields, null(text(WasField, 0)))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/index"
 	"hdqs/schema"
 )
 
@@ -148,6 +149,16 @@ var hapiEndpoints = func() []Endpoint {
 	return all
 }()
 
+// inBothNames are endpoints whose parameters and fields have the same names in both sets.
+func inBothNames(all []Endpoint) (both [2][]Endpoint) {
+	both[ContractNames] = all
+	for i, e := range all {
+		e.names, e.contract = HAPINames, &all[i]
+		both[HAPINames] = append(both[HAPINames], e)
+	}
+	return both
+}
+
 // wordBreaks are the characters of paths that are '_' in operationIds.
 var wordBreaks = strings.NewReplacer("/", "_", "-", "_")
 
@@ -223,7 +234,7 @@ func earlierFilters(e *Endpoint) []Param {
 	}
 	for _, p := range e.Place {
 		if len(p.Columns) > 1 { // the second one is what the provider calls the unit
-			all = append(all, contains(p.Columns[1], p.Max)...)
+			all = append(all, textFilter(index.Contains, p.Columns[1], p.Max))
 		}
 	}
 	for i := range all {

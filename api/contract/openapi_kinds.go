@@ -155,14 +155,11 @@ const (
 
 // figurePaths describes the paths of the headline figures, and the schemas of their records.
 func figurePaths(s NameSet) (paths, schemas Object) {
-	endpoints := FigureEndpoints(s)
+	endpoints := FigureEndpoints[s]
 	figure := endpoints[0]
 	figure.Fields = headlineFields
 	index, one := NewPlan(&endpoints[0], Figures), NewPlan(&figure, Figures)
-	var names []string
-	for i := range Headlines {
-		names = append(names, Headlines[i].Name)
-	}
+	names := HeadlineNames()
 	name := Object{
 		{"name", "name"},
 		{"in", "path"},
@@ -175,7 +172,7 @@ func figurePaths(s NameSet) (paths, schemas Object) {
 		{FiguresPath, index.figureOperation("listFigures", figuresSchema, kindTexts["figures all"])},
 		{FiguresPath + "/{name}", one.figureOperation("getFigure", figureSchema, kindTexts["figures one"], name)},
 	}
-	past := FigureHistories(s)[0]
+	past := FigureHistories[s][0]
 	past.Summary = figure.Summary
 	paths = append(paths, Member{
 		FiguresPath + "/{name}" + HistoryPath, NewPlan(&past, Figures).figureOperation(
@@ -211,7 +208,7 @@ func figurePaths(s NameSet) (paths, schemas Object) {
 // groupsPath describes the path of the groups, and the schemas of their records.
 func groupsPath(s NameSet) (path Member, schemas Object) {
 	const schema = "CountryGroup"
-	e := &GroupsEndpoints(s)[0]
+	e := &GroupsEndpoints[s][0]
 	meaning := func(field string) string { return groupTexts[field] }
 	record := recordSchema(kindTexts["groups records"], e.Fields, meaning)
 	members := Object{{"description", groupTexts["members"]}, {"type", "array"}, {"items", Object{{"type", "string"}}}}

@@ -43,7 +43,7 @@ const (
 
 // NewPlan prepares an endpoint for requests of a kind.
 func NewPlan(e *Endpoint, k Kind) *Plan {
-	params := filters(withLists(e.Place), e.pageParams(k), withLists(e.Params), kindParams(e, k))
+	params := slices.Concat(withLists(e.Place), e.pageParams(k), withLists(e.Params), kindParams(e, k))
 	p := &Plan{
 		PlanKey: PlanKey{e, k}, Params: params, known: make(map[string]paramName, len(params)),
 		start: -1, end: -1, rank: make([]int, len(params)),

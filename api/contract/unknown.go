@@ -276,7 +276,7 @@ func (s *Scanned) refuseOfLists(name string) {
 	e := s.plan.Endpoint
 	if own := e.names.Name(name); e.list != "" && choosesRows()[own] {
 		var takes []string
-		for _, p := range filters(withLists(e.Place), withLists(e.Params)) {
+		for _, p := range slices.Concat(withLists(e.Place), withLists(e.Params)) {
 			takes = append(takes, p.Name)
 		}
 		s.refuse(own, say.Of("the figure takes %s; its other filters are declared in %s; for other rows ask "+
@@ -288,10 +288,10 @@ func (s *Scanned) refuseOfLists(name string) {
 // choosesRows are the names, in both sets, of all parameters that choose rows of lists.
 var choosesRows = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
-	for s := range NameSet(len(figureEndpoints)) {
+	for s := range NameSet(len(FigureEndpoints)) {
 		for i := range EndpointsIn(s) {
 			e := &EndpointsIn(s)[i]
-			for _, p := range filters(withLists(e.Place), withLists(e.Params), e.selectionParams()) {
+			for _, p := range slices.Concat(withLists(e.Place), withLists(e.Params), e.selectionParams()) {
 				names[p.Name] = true
 			}
 		}

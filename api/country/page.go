@@ -121,7 +121,7 @@ func monthOf(day string) (start, end string) {
 
 // order is the place of a figure's topic, which is that of its first figure.
 func order(t *Tile) int {
-	return slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool {
+	return slices.IndexFunc(contract.Headlines, func(h *contract.Headline) bool {
 		return h.List(contract.ContractNames).Texts().GroupTitle() == t.Topic
 	})
 }
@@ -152,7 +152,7 @@ func (p *Page) WriteWorkbook(w io.Writer, about [][2]string) error {
 		first.Rows = append(first.Rows, []any{pair[0], pair[1]})
 	}
 	figures := &render.Table{Name: "Figures", Head: []string{"figure", "title"}}
-	fields := &contract.FigureEndpoints(contract.ContractNames)[1].Fields
+	fields := &contract.FigureEndpoints[contract.ContractNames][1].Fields
 	for _, f := range *fields {
 		figures.Head = append(figures.Head, f.Name)
 	}

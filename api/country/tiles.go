@@ -48,7 +48,7 @@ const (
 
 // tiles are all headline figures of the country.
 func (q *Question) tiles() ([]Tile, error) {
-	figures := &contract.FigureEndpoints(q.Names)[0]
+	figures := &contract.FigureEndpoints[q.Names][0]
 	answer, err := q.Source.Ask(contract.Ask(figures, contract.Figures).Keep(contract.CountryParam, q.Country.Code))
 	if err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func (q *Question) tiles() ([]Tile, error) {
 	var all []Tile
 	for _, r := range answer.Records {
 		name := r.Value("figure")
-		at := slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool { return h.Name == name })
+		h, _ := contract.HeadlineOf(name, q.Names)
 		t := Tile{
-			Headline: &contract.Headlines[at], record: r, Exact: r.Value(valueField),
+			Headline: h, record: r, Exact: r.Value(valueField),
 			API: q.Root + contract.FiguresPath + "/" + name + "?" +
 				contract.QueryOf(contract.CountryParam, q.Country.Code),
 		}

@@ -81,7 +81,7 @@ func TestFigureRequests(t *testing.T) {
 						t.Errorf("%s: %v, the figure is %v", request, value, r["value"])
 					}
 				}
-				isFigure := func(h contract.Headline) bool { return h.Name == r["figure"] }
+				isFigure := func(h *contract.Headline) bool { return h.Name == r["figure"] }
 				for _, group := range contract.Headlines[slices.IndexFunc(contract.Headlines, isFigure)].Groups {
 					apitest.Records(t, s, request+"&group_by="+group)
 				}

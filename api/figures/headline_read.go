@@ -64,7 +64,7 @@ func newHeadlineReader(s *list.Lists, a *list.Reply) (c *headlineReader, err err
 
 // readerOf reads figures of some countries, or of all, without a request.
 func readerOf(s *list.Lists, v *state.Served, codes ...string) *headlineReader {
-	given := contract.Ask(&contract.FigureEndpoints(contract.ContractNames)[0], contract.Figures)
+	given := contract.Ask(&contract.FigureEndpoints[contract.ContractNames][0], contract.Figures)
 	return &headlineReader{s: s, a: &list.Reply{Served: v}, given: given, chosen: codes != nil, codes: codes}
 }
 

@@ -138,7 +138,7 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 	}
 	asked := []*contract.Headline{one}
 	if one == nil {
-		asked = contract.AllHeadlines()
+		asked = contract.Headlines
 	}
 	for _, h := range asked {
 		records, err := c.read(h)
@@ -158,8 +158,7 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 
 // declarations are the records that declare the figures.
 func (c *headlineReader) declarations() (records [][]any) {
-	for i := range contract.Headlines {
-		h := &contract.Headlines[i]
+	for _, h := range contract.Headlines {
 		var record []any
 		for _, text := range []string{
 			h.Name, h.Title, h.Unit, h.List(c.names).Path, h.Place, h.Question(c.names).Text(), string(h.Newest),

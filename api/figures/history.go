@@ -135,7 +135,7 @@ func RevisionsOf(s *list.Lists, v *state.Served) map[Edition][]Revision {
 		if len(kept.Earlier) > mostRevised {
 			since = kept.Earlier[mostRevised-1].Published
 		}
-		for _, h := range contract.AllHeadlines() {
+		for _, h := range contract.Headlines {
 			of := kept.figures[h.Name]
 			if of == nil {
 				continue

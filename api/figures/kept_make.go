@@ -40,7 +40,7 @@ func (m *Making) Make() (file []byte, err error) {
 		k.Began = cmp.Or(m.Before.Began, m.Shown)
 	}
 	var reader *headlineReader
-	for _, h := range contract.AllHeadlines() {
+	for _, h := range contract.Headlines {
 		f, err := m.takeOver(h, k.Day)
 		if err == nil && f == nil && reader == nil {
 			var offline *Offline

@@ -22,7 +22,7 @@ import (
 func TestRemember(t *testing.T) {
 	t.Parallel()
 	day := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }
-	h, name := contract.AllHeadlines()[0], contract.Headlines[0].Name
+	h, name := contract.Headlines[0], contract.Headlines[0].Name
 	publish := func(before *Kept, n int, declared, value string, since time.Time) *Kept {
 		t.Helper()
 		m := &Making{Of: &store.Manifest{ID: day(n).Format("d02")}, Before: before, Since: since}
@@ -119,7 +119,7 @@ func FuzzOpenKept(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, h := range contract.AllHeadlines() {
+		for _, h := range contract.Headlines {
 			kept := k.figures[h.Name]
 			values, err := k.Values(h)
 			if kept == nil || err != nil {
@@ -196,7 +196,7 @@ func TestTakeOver(t *testing.T) {
 // each of the others. No question that was refused is asked again.
 func TestTogether(t *testing.T) {
 	t.Parallel()
-	h := contract.AllHeadlines()[0]
+	h := contract.Headlines[0]
 	for _, c := range testkit.Cases(t, "testdata/together.txt", ": ", 3) {
 		f := &figure{Headline: h, list: h.List(contract.ContractNames), of: map[string]*headline{"none": {}}}
 		places, asked := strings.Split(c[0], ""), []string(nil)

@@ -122,8 +122,8 @@ func groupedPaths() (all []groupedPath) {
 		}
 		all = append(all, p)
 	}
-	for i := range contract.FigureEndpoints(contract.ContractNames) {
-		e := &contract.FigureEndpoints(contract.ContractNames)[i]
+	for i := range contract.FigureEndpoints[contract.ContractNames] {
+		e := &contract.FigureEndpoints[contract.ContractNames][i]
 		all = append(all, groupedPath{e.Path, map[string]string{"group": "location_code"}, []groupedKind{{"", ""}}})
 	}
 	return all

@@ -23,11 +23,7 @@ func figure(c *call) (*Answer, error) {
 	switch {
 	case h != nil:
 	case c.args.Figure != "":
-		var all []string
-		for _, h := range contract.Headlines {
-			all = append(all, h.Name)
-		}
-		return nil, c.noSuch("figure", c.args.Figure, "_", all)
+		return nil, c.noSuch("figure", c.args.Figure, "_", contract.HeadlineNames())
 	case groups != nil:
 		return nil, &refusal{
 			Message: "all figures are of one country: name a figure",
@@ -43,7 +39,7 @@ func figure(c *call) (*Answer, error) {
 		return figureHistory(c, h)
 	}
 	if h == nil {
-		e = &contract.FigureEndpoints(contract.ContractNames)[0]
+		e = &contract.FigureEndpoints[contract.ContractNames][0]
 	}
 	a, _, values, err := c.records(nil, contract.PlanOf(e, contract.Figures), "limit", strconv.Itoa(mostRows),
 		contract.CountryParam+contract.SeveralSuffix, strings.Join(codes, ","),
@@ -73,8 +69,8 @@ func figureHistory(c *call, h *contract.Headline) (*Answer, error) {
 			Instead: c.with("end_date", nil, "end_date", "commodity_code"),
 		}
 	}
-	at := slices.Index(contract.AllHeadlines(), h)
-	plan := contract.PlanOf(&contract.FigureHistories(contract.ContractNames)[at], contract.Figures)
+	at := slices.Index(contract.Headlines, h)
+	plan := contract.PlanOf(&contract.FigureHistories[contract.ContractNames][at], contract.Figures)
 	a, _, values, err := c.records(nil, plan, "limit", strconv.Itoa(mostRows),
 		contract.CountryParam+contract.SeveralSuffix, strings.Join(c.args.Countries, ","))
 	if err != nil {

@@ -163,7 +163,7 @@ func (s *Service) computedSets() (all []*set) {
 
 		Properties: []property{{Name: "figure", kind: text, About: "Which figure it is."}},
 	}
-	endpoints := contract.FigureEndpoints(contract.HAPINames)[1:]
+	endpoints := contract.FigureEndpoints[contract.HAPINames][1:]
 	figures.addFields(endpoints[0].Fields, &endpoints[0])
 	for i := range endpoints {
 		e := &endpoints[i]

@@ -95,7 +95,7 @@ func (s *Service) addAreas() {
 			contract.String, nil,
 		})
 		s.collections = append(s.collections, &plain)
-		for _, h := range contract.AllHeadlines() {
+		for _, h := range contract.Headlines {
 			_, e := contract.HeadlineOf(h.Name, contract.HAPINames)
 			if level > 0 {
 				e = h.OfUnits(level, contract.HAPINames)

@@ -123,15 +123,11 @@ func newCompare(
 	p pages, v *state.Served, ctx *fasthttp.RequestCtx, all *country.Overview,
 ) (page *comparePage, err error) {
 	args := ctx.QueryArgs()
-	page = &comparePage{Figure: &contract.Headlines[0], PerHead: string(args.Peek(headParam)) == perHead}
-	for i := range contract.Headlines {
-		h := &contract.Headlines[i]
-		if h.Name == string(args.Peek(figureParam)) {
-			page.Figure = h
-		}
+	page = &comparePage{Figure: contract.Headlines[0], PerHead: string(args.Peek(headParam)) == perHead}
+	if h, _ := contract.HeadlineOf(string(args.Peek(figureParam)), contract.ContractNames); h != nil {
+		page.Figure = h
 	}
-	for i := range contract.Headlines {
-		h := &contract.Headlines[i]
+	for _, h := range contract.Headlines {
 		page.Figures = append(page.Figures, figureChoice{h.Name, p.at.T(h.Title), h == page.Figure})
 	}
 	var names, unknown []string

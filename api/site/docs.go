@@ -36,7 +36,7 @@ type docsIndex struct {
 	Counterpart                 string // the index in the other names
 	Interactive                 string // the interactive reference in HAPI names, for links to the public service's
 	Groups                      []pageGroup
-	Figures                     []contract.Headline
+	Figures                     []*contract.Headline
 
 	Search    string // empty for the index itself
 	TooLong   bool

@@ -284,7 +284,7 @@ func checkSearches(t *testing.T, s *server, file string) {
 		if text := strings.Join(got, "; "); text != want && !strings.HasPrefix(text, want+";") {
 			t.Errorf("%q: got %s; want %s", query, text, want)
 		}
-		isOfAll := func(h contract.Headline) bool { return h.Title == found.Results[0].Name }
+		isOfAll := func(h *contract.Headline) bool { return h.Title == found.Results[0].Name }
 		if strings.HasPrefix(want, "figure ") && !slices.ContainsFunc(contract.Headlines, isOfAll) {
 			checkFoundFigure(t, s, query, found.Results[0].Code)
 		}

@@ -117,10 +117,7 @@ func Names() (names []string) {
 	for i := range contract.Endpoints {
 		names = append(names, contract.Endpoints[i].Table)
 	}
-	for i := range contract.Headlines {
-		names = append(names, contract.Headlines[i].Name)
-	}
-	return names
+	return append(names, contract.HeadlineNames()...)
 }
 
 // most is the bound for a table or figure in a country at a time.

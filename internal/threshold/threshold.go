@@ -95,7 +95,7 @@ func Compare(ctx context.Context, before, after Side, r Rules, at time.Time) ([]
 			return nil, err
 		}
 	}
-	for _, h := range contract.AllHeadlines() {
+	for _, h := range contract.Headlines {
 		if !before.Figures.SameRule(h, after.Figures) { // these cannot be compared
 			maps.DeleteFunc(sides[0], func(k key, _ number) bool { return k.what == "" && k.name == h.Name })
 		}
@@ -191,7 +191,7 @@ func (s *Side) measure(
 			return nil, fmt.Errorf("figures of snapshot %s: %w", s.Manifest.ID, err)
 		}
 	}
-	for _, h := range contract.AllHeadlines() {
+	for _, h := range contract.Headlines {
 		if err := m.addFigure(s.Figures, h, noise); err != nil {
 			return nil, err
 		}
