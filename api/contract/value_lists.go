@@ -154,34 +154,17 @@ func (s *Scanned) sent(name paramName) string {
 // readLists unites the occurrences of the list being read under its name in a set. It returns the
 // values sorted, each once.
 func (r *Request) readLists(p *Param, set int) []index.Value {
-	from, count, faults := len(r.values), 0, len(r.issues)+maxListFaults
-	for _, list := range r.Scanned.lists {
-		if list.paramName != (paramName{r.position, set}) {
-			continue
+	from := len(r.values)
+	count, isEmpty := r.eachValue(p, set, func(one string) {
+		if v, ok := r.readValue(p, one); ok {
+			r.values = append(r.values, v)
 		}
-		r.Scanned.value = appendDecoded(r.Scanned.value[:0], list.encoded)
-		text := string(r.Scanned.value)
-		if text == "" {
-			r.fault(tooFew(p.Name, "; leave out "+p.Name+" to select by other parameters only"))
-			return nil
-		}
-		for rest, more := text, true; more; {
-			var one string
-			one, rest, more = cutValue(rest, p.hasPattern())
-			if count++; count > MaxValues && !r.Scanned.IsLong || len(r.issues) >= faults {
-				continue // only counts
-			}
-			if one == "" {
-				r.fault(emptyValue(p.Name, text, count))
-			} else if v, ok := r.readValue(p, one); ok {
-				r.values = append(r.values, v)
-			}
-		}
-	}
-	if count > MaxValues && !r.Scanned.IsLong {
-		r.fault(tooManyValues(p.Name, r.Scanned.sent(paramName{r.position, set}), count))
-	}
-	if count == 0 {
+	})
+	switch {
+	case isEmpty:
+		r.fault(tooFew(p.Name, "; leave out "+p.Name+" to select by other parameters only"))
+		return nil
+	case count == 0:
 		return nil
 	}
 	all := r.values[from:]
@@ -189,6 +172,40 @@ func (r *Request) readLists(p *Param, set int) []index.Value {
 	all = slices.CompactFunc(all, func(a, b index.Value) bool { return compareValues(a, b) == 0 })
 	r.values = r.values[:from+len(all)]
 	return r.values[from:]
+}
+
+// eachValue calls do with the values of the occurrences of the list being read under its name in a
+// set, in the order in which they were sent. It returns how many there are, and whether it found an
+// empty list, after which it reads no more.
+func (r *Request) eachValue(p *Param, set int, do func(value string)) (count int, isEmpty bool) {
+	name, faults := paramName{r.position, set}, len(r.issues)+maxListFaults
+	isLong := r.Scanned.IsLong && p.Own == nil
+	for _, list := range r.Scanned.lists {
+		if list.paramName != name {
+			continue
+		}
+		r.Scanned.value = appendDecoded(r.Scanned.value[:0], list.encoded)
+		text := string(r.Scanned.value)
+		if text == "" {
+			return count, true
+		}
+		for rest, more := text, true; more; {
+			var one string
+			one, rest, more = cutValue(rest, p.hasPattern())
+			if count++; count > MaxValues && !isLong || len(r.issues) >= faults {
+				continue // only counts
+			}
+			if one == "" {
+				r.fault(emptyValue(p.Name, text, count))
+			} else {
+				do(one)
+			}
+		}
+	}
+	if count > MaxValues && !isLong {
+		r.fault(tooManyValues(p.Name, r.Scanned.sent(name), count))
+	}
+	return count, false
 }
 
 // compareValues orders the values of lists: texts, or integers.
@@ -255,43 +272,18 @@ func (p *Param) inList(text string) string {
 	return listEscapes.Replace(text)
 }
 
-// readNames reads all occurrences of a list of names, in the order in which they were sent. It is
-// not ok if there is an error.
+// readNames reads all occurrences of a list of names, which are the same in both sets. It is not ok
+// if there is an error.
 func (r *Request) readNames(p *Param) (names []string, ok bool) {
-	issues, count := len(r.issues), 0
-	sent := ""
-	for _, list := range r.Scanned.lists {
-		if list.position != r.position {
-			continue
+	issues := len(r.issues)
+	_, isEmpty := r.eachValue(p, ownSet, func(name string) { names = append(names, name) })
+	if isEmpty {
+		issue := tooFew(p.Name, ", or leave out "+p.Name)
+		if p.Required {
+			issue = p.Own.issue(r.Scanned.plan.Endpoint, "too_short", "List should have at least 1 value")
 		}
-		text := string(decodedView(list.encoded))
-		if count > 0 {
-			sent += ","
-		}
-		sent += text
-		if text == "" {
-			issue := tooFew(p.Name, ", or leave out "+p.Name)
-			if p.Required {
-				issue = p.Own.issue(r.Scanned.plan.Endpoint, "too_short", "List should have at least 1 value")
-			}
-			r.issues = append(r.issues[:issues], issue)
-			return nil, false
-		}
-		for rest, more := text, true; more; {
-			var name string
-			name, rest, more = cutValue(rest, false)
-			if count++; count > MaxValues || len(r.issues) >= issues+maxListFaults {
-				continue // only counts
-			}
-			if name == "" {
-				r.fault(emptyValue(p.Name, text, count))
-			} else {
-				names = append(names, name)
-			}
-		}
-	}
-	if count > MaxValues {
-		r.fault(tooManyValues(p.Name, sent, count))
+		r.issues = append(r.issues[:issues], issue)
+		return nil, false
 	}
 	return names, len(r.issues) == issues
 }
