@@ -36,20 +36,16 @@ var funcNames = [...]string{
 
 var groupKind = &ParamKind{
 	read:  func(r *Request, p *Param) { r.Question.Groups = r.readGroups(p, r.Question.Groups) },
-	write: func(q *Question, dst []byte) []byte { return q.plan.Endpoint.appendGroups(dst, q.Groups) },
+	write: func(q *Question) string { return strings.Join(q.GroupNames(), ",") },
 }
 
 var measureKind = &ParamKind{
 	read: (*Request).readMeasures,
-	write: func(q *Question, dst []byte) []byte {
+	write: func(q *Question) string {
 		if len(q.Measures) == 1 && q.Measures[0].Func == aggregate.Count {
-			return dst
+			return ""
 		}
-		names := make([]string, len(q.Measures))
-		for i, m := range q.Measures {
-			names[i] = q.plan.Endpoint.MeasureName(m)
-		}
-		return appendNames(dst, names...)
+		return strings.Join(q.MeasureNames(), ",")
 	},
 }
 
@@ -71,10 +67,7 @@ func (e *Endpoint) HasPeriod() bool { return positionOf(e.Fields, PeriodStart) >
 
 // GroupNames are the names that group_by and of take, but for classes of countries.
 func (e *Endpoint) GroupNames() []string {
-	names := make([]string, 0, len(e.Fields)+len(partNames))
-	for i := range e.Fields {
-		names = append(names, e.Fields[i].Name)
-	}
+	names := FieldNames(e.Fields)
 	if e.HasPeriod() {
 		names = append(names, partNames[aggregate.Year:]...)
 	}
@@ -316,13 +309,12 @@ func (e *Endpoint) MeasureName(m Measure) string {
 	return funcNames[m.Func] + ":" + e.Fields[m.Field].Name
 }
 
-// appendGroups appends the names of groups, in their order.
-func (e *Endpoint) appendGroups(dst []byte, groups []Group) []byte {
-	names := make([]string, len(groups))
-	for i, g := range groups {
-		names[i] = e.groupName(g)
+// groupNames are the names of groups, in their order.
+func (e *Endpoint) groupNames(groups []Group) (names []string) {
+	for _, g := range groups {
+		names = append(names, e.groupName(g))
 	}
-	return appendNames(dst, names...)
+	return names
 }
 
 // groupField is the field of a record with what it is grouped by.

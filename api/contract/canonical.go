@@ -77,7 +77,7 @@ func (q *Question) appendParam(dst []byte, position int) []byte {
 	named := append(append(dst, p.Name...), '=')
 	switch {
 	case p.Own != nil:
-		dst = p.Own.write(q, named)
+		dst = appendEscaped(named, p.Own.write(q))
 	case f != nil && p.List:
 		return append(appendList(named, p, f.Values), '&')
 	case f != nil:

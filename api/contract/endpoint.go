@@ -265,8 +265,8 @@ type ParamKind struct {
 	// read reads the value. Its faults are reported like those of the other parameters.
 	read func(r *Request, p *Param)
 
-	// write appends the value to the canonical query, or nothing if it has no effect.
-	write func(q *Question, dst []byte) []byte
+	// write is the value in the canonical query, empty if it has no effect.
+	write func(q *Question) string
 
 	// issue is the issue of a request without a value; nil if none is needed.
 	issue func(e *Endpoint, kind, text string) Issue

@@ -73,12 +73,7 @@ var compressionKind = &ParamKind{
 			r.Question.Compressed = text == "zstd"
 		}
 	},
-	write: func(q *Question, dst []byte) []byte {
-		if q.Compressed {
-			dst = append(dst, "zstd"...)
-		}
-		return dst
-	},
+	write: func(q *Question) string { return ifSet(q.Compressed, "zstd") },
 }
 
 // ExportFormatNames are the names of all formats of exports, and so of lists.

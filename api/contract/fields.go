@@ -17,11 +17,11 @@ const FieldsParam = "fields"
 
 var fieldsKind = &ParamKind{
 	read: (*Request).readFields,
-	write: func(q *Question, dst []byte) []byte {
+	write: func(q *Question) string {
 		if q.Fields == nil {
-			return dst
+			return ""
 		}
-		return appendNames(dst, FieldNames(q.AnswerFields())...)
+		return strings.Join(FieldNames(q.AnswerFields()), ",")
 	},
 }
 
@@ -127,7 +127,7 @@ const MaxFacet = 200
 
 var ofKind = &ParamKind{
 	read:  func(r *Request, p *Param) { r.Question.Of = r.readGroups(p, r.Question.Of) },
-	write: func(q *Question, dst []byte) []byte { return q.plan.Endpoint.appendGroups(dst, q.Of) },
+	write: func(q *Question) string { return strings.Join(q.plan.Endpoint.groupNames(q.Of), ",") },
 	issue: func(e *Endpoint, kind, text string) Issue {
 		return Issue{
 			Type: kind, Param: ofParam, NullInput: true,

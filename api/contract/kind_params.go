@@ -68,7 +68,7 @@ var sinceKind = &ParamKind{
 			})
 		}
 	},
-	write: func(q *Question, dst []byte) []byte { return append(dst, q.Since...) },
+	write: func(q *Question) string { return q.Since },
 	issue: func(_ *Endpoint, kind, text string) Issue {
 		return Issue{Type: kind, Param: SinceParam, Text: say.Of(text + ": " + aboutSince), NullInput: true}
 	},

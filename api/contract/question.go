@@ -324,12 +324,7 @@ func (q *Question) GroupBy(names ...string) *Question {
 }
 
 // GroupNames are the names in group_by.
-func (q *Question) GroupNames() (names []string) {
-	for _, g := range q.Groups {
-		names = append(names, q.plan.Endpoint.groupName(g))
-	}
-	return names
-}
+func (q *Question) GroupNames() []string { return q.plan.Endpoint.groupNames(q.Groups) }
 
 // MeasureNames are the names in measures.
 func (q *Question) MeasureNames() (names []string) {

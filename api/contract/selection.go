@@ -87,14 +87,11 @@ var latestKind = &ParamKind{
 				"start_date and end_date, or send latest=true for the newest record of each series"))
 		}
 	},
-	write: func(q *Question, dst []byte) []byte {
-		switch {
-		case q.Edition:
-			dst = append(dst, LatestEdition...)
-		case q.Latest:
-			dst = append(dst, "true"...)
+	write: func(q *Question) string {
+		if q.Edition {
+			return LatestEdition
 		}
-		return dst
+		return ifSet(q.Latest, "true")
 	},
 }
 
@@ -110,12 +107,14 @@ func (r *Request) readBoolean(p *Param) bool {
 
 var everybodyKind = &ParamKind{
 	read: func(r *Request, p *Param) { r.Question.Everybody = r.readBoolean(p) },
-	write: func(q *Question, dst []byte) []byte {
-		if q.Everybody {
-			dst = append(dst, "true"...)
-		}
-		return dst
-	},
+	write: func(q *Question) string { return ifSet(q.Everybody, "true") },
+}
+
+func ifSet(set bool, text string) string {
+	if set {
+		return text
+	}
+	return ""
 }
 
 // Unit is the columns that name a place of one level: its code, what its provider calls it, and the

@@ -287,14 +287,3 @@ func (r *Request) readNames(p *Param) (names []string, ok bool) {
 	}
 	return names, len(r.issues) == issues
 }
-
-// appendNames appends a list of names as it is sent. Names have no commas.
-func appendNames(dst []byte, names ...string) []byte {
-	for i, name := range names {
-		if i > 0 {
-			dst = append(dst, "%2C"...)
-		}
-		dst = appendEscaped(dst, name)
-	}
-	return dst
-}
