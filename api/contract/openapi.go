@@ -100,7 +100,7 @@ func Description(s NameSet, base, prefix string, kinds ...Kind) ([]byte, error) 
 		e := &endpoints[i]
 		name := schemaName(e)
 		record := recordSchema(e.Summary, e.Fields, e.Texts().Meaning)
-		d.Schemas = append(d.Schemas, Member{name, record}, Member{name + "List", listSchema(name)})
+		d.Schemas = append(d.Schemas, withPage(name, record)...)
 		for _, k := range append([]Kind{Rows}, kinds...) {
 			p := NewPlan(e, k)
 			d.Paths = append(d.Paths, Member{p.Paths()[0], p.operation(d.All)})
@@ -112,7 +112,7 @@ func Description(s NameSet, base, prefix string, kinds ...Kind) ([]byte, error) 
 	for _, k := range kinds {
 		if name := recordNames[k]; name != "" {
 			record := fill(k.String(), kindTexts[k.name()+" records"])
-			d.Schemas = append(d.Schemas, Member{name, record}, Member{name + "List", listSchema(name)})
+			d.Schemas = append(d.Schemas, withPage(name, record)...)
 		}
 	}
 	if d.All {
@@ -301,12 +301,18 @@ func (p *Param) schema() Object {
 	return s
 }
 
-// recordSchema describes records with some fields.
-func recordSchema(about string, fields []Field, meaning func(field string) string) Object {
+// recordSchema describes records with some fields. Of those whose schema does not follow from their
+// declaration, it is among others.
+func recordSchema(about string, fields []Field, meaning func(field string) string, others ...Member) Object {
 	properties, required := make(Object, len(fields)), make(array, len(fields))
 	for i := range fields {
 		f := &fields[i]
 		properties[i], required[i] = Member{f.Name, f.schema(meaning(f.Name))}, f.Name
+		for _, other := range others {
+			if other[0] == f.Name {
+				properties[i] = other
+			}
+		}
 	}
 	return Object{
 		{"type", "object"},

@@ -2,7 +2,6 @@ package contract
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -50,12 +49,13 @@ func withoutChoice(parameter Object) Object {
 	return parameter
 }
 
-// listSchema describes a page of records.
-func listSchema(record string) json.RawMessage {
-	return fill("page", struct {
+// withPage are the schemas of a record and of a page of such records.
+func withPage(name string, record any) Object {
+	page := fill("page", struct {
 		Record  string
 		Maximum int
-	}{record, MaxLimit})
+	}{name, MaxLimit})
+	return Object{{name, record}, {name + "List", page}}
 }
 
 // exportContent describes the formats of exports. The first is that without output_format, which
@@ -156,9 +156,8 @@ const (
 // figurePaths describes the paths of the headline figures, and the schemas of their records.
 func figurePaths(s NameSet) (paths, schemas Object) {
 	endpoints := FigureEndpoints[s]
-	figure := endpoints[0]
-	figure.Fields = headlineFields
-	index, one := NewPlan(&endpoints[0], Figures), NewPlan(&figure, Figures)
+	index, past := NewPlan(&endpoints[0], Figures), FigureHistories[s][0]
+	past.Summary = endpoints[0].Summary
 	names := HeadlineNames()
 	name := Object{
 		{"name", "name"},
@@ -170,55 +169,37 @@ func figurePaths(s NameSet) (paths, schemas Object) {
 	}
 	paths = Object{
 		{FiguresPath, index.figureOperation("listFigures", figuresSchema, kindTexts["figures all"])},
-		{FiguresPath + "/{name}", one.figureOperation("getFigure", figureSchema, kindTexts["figures one"], name)},
+		{FiguresPath + "/{name}", index.figureOperation("getFigure", figureSchema, kindTexts["figures one"], name)},
+		{FiguresPath + "/{name}" + HistoryPath, NewPlan(&past, Figures).figureOperation(
+			"getFigureHistory", historySchema, kindTexts["figures history"], name)},
 	}
-	past := FigureHistories[s][0]
-	past.Summary = figure.Summary
-	paths = append(paths, Member{
-		FiguresPath + "/{name}" + HistoryPath, NewPlan(&past, Figures).figureOperation(
-			"getFigureHistory", historySchema, kindTexts["figures history"], name),
-	})
 	for _, e := range endpoints[1:] {
 		if h := e.Headline; h.Takes != "" {
 			paths = append(paths, Member{e.Path, NewPlan(&e, Figures).figureOperation(
 				"get"+schemaName(&e), figureSchema, kindTexts["figures one"])})
 		}
 	}
-	meaning := func(field string) string { return figureTexts[field] }
-	record := recordSchema(kindTexts["figures records"], headlineFields, meaning)
-	for i, property := range record[2][1].(Object) {
-		if property[0] == "request" { // a text, or a list of texts
-			record[2][1].(Object)[i][1] = Object{{"description", meaning("request")}}
-		}
-	}
+	texts := Object{{"description", figureTexts["request"]}} // a text, or a list of texts
+	record := recordSchema(kindTexts["figures records"], headlineFields,
+		func(field string) string { return figureTexts[field] }, Member{"request", texts})
 	either := Object{
 		{"type", "object"}, {"description", kindTexts["figures either"]}, {"additionalProperties", true},
 	}
-	return paths, Object{
-		{figureSchema, record},
-		{figureSchema + "List", listSchema(figureSchema)},
-		{historySchema, recordSchema(kindTexts["figures history records"], historyFields,
-			func(field string) string { return wasTexts[field] })},
-		{historySchema + "List", listSchema(historySchema)},
-		{figuresSchema, either},
-		{figuresSchema + "List", listSchema(figuresSchema)},
-	}
+	before := recordSchema(kindTexts["figures history records"], historyFields,
+		func(field string) string { return wasTexts[field] })
+	return paths, slices.Concat(withPage(figureSchema, record), withPage(historySchema, before),
+		withPage(figuresSchema, either))
 }
 
 // groupsPath describes the path of the groups, and the schemas of their records.
 func groupsPath(s NameSet) (path Member, schemas Object) {
 	const schema = "CountryGroup"
 	e := &GroupsEndpoints[s][0]
-	meaning := func(field string) string { return groupTexts[field] }
-	record := recordSchema(kindTexts["groups records"], e.Fields, meaning)
 	members := Object{{"description", groupTexts["members"]}, {"type", "array"}, {"items", Object{{"type", "string"}}}}
-	for i, property := range record[2][1].(Object) {
-		if property[0] == "members" {
-			record[2][1].(Object)[i][1] = members
-		}
-	}
+	record := recordSchema(kindTexts["groups records"], e.Fields,
+		func(field string) string { return groupTexts[field] }, Member{"members", members})
 	described := NewPlan(e, Figures).figureOperation("listGroups", schema, kindTexts["groups all"])
-	return Member{GroupsPath, described}, Object{{schema, record}, {schema + "List", listSchema(schema)}}
+	return Member{GroupsPath, described}, withPage(schema, record)
 }
 
 // figureOperation describes requests for headline figures.

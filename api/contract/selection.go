@@ -106,7 +106,7 @@ func (r *Request) readBoolean(p *Param) bool {
 }
 
 var everybodyKind = &ParamKind{
-	read: func(r *Request, p *Param) { r.Question.Everybody = r.readBoolean(p) },
+	read:  func(r *Request, p *Param) { r.Question.Everybody = r.readBoolean(p) },
 	write: func(q *Question) string { return ifSet(q.Everybody, "true") },
 }
 
