@@ -13,8 +13,7 @@ type maker struct {
 	w   *world
 	rng *rand.Rand
 
-	// The values still to be sent by requests of these two kinds.
-	boundaries, oddities []request
+	waiting [2][]request // of telling and of odd values, still to be sent
 }
 
 func (m *maker) endpoint() *endpoint { return pick(m, m.w.contract.Paths) }
@@ -28,14 +27,14 @@ var requestKinds = map[string]struct {
 	share int
 	make  func(*maker) request
 }{
-	"boundary":  {25, (*maker).boundary},
-	"odd":       {15, (*maker).odd},
+	"boundary":  {25, func(m *maker) request { return m.next(0) }},
+	"odd":       {15, func(m *maker) request { return m.next(1) }},
 	"combined":  {20, (*maker).combined},
 	"in":        {5, (*maker).severalValues},
 	"fields":    {3, (*maker).fewerFields},
 	"latest":    {5, (*maker).newestOnly},
-	"ndjson":    {2, (*maker).asLines},
-	"geojson":   {2, (*maker).asPoints},
+	"ndjson":    {2, func(m *maker) request { return m.formatted("ndjson", func(*endpoint) bool { return true }) }},
+	"geojson":   {2, func(m *maker) request { return m.formatted("geojson", hasPlaces) }},
 	"aggregate": {9, (*maker).aggregated},
 	"facets":    {5, (*maker).counted},
 	"changes":   {5, (*maker).changed},
@@ -65,30 +64,17 @@ func (m *maker) requests(kinds string, n int) ([]request, error) {
 	return all, nil
 }
 
-// boundary sends a value at which similar rules differ. A few hundred of them send most such values
-// of all parameters.
-func (m *maker) boundary() request {
-	return m.next(&m.boundaries, func(e *endpoint, p *param) []string {
-		telling, _ := m.values(e, p)
-		return telling
-	})
-}
-
-// odd sends a value that is unusual or wrong.
-func (m *maker) odd() request {
-	return m.next(&m.oddities, func(e *endpoint, p *param) []string {
-		_, odd := m.values(e, p)
-		return odd
-	})
-}
-
-// next takes a request from a shuffled list of one for each endpoint, parameter and value.
-func (m *maker) next(list *[]request, values func(*endpoint, *param) []string) request {
+// next sends a value at which similar rules differ (0), or one that is unusual or wrong (1): it
+// takes a request from a shuffled list of one for each endpoint, parameter and value. A few hundred
+// of the first kind send most such values of all parameters.
+func (m *maker) next(kind int) request {
+	list := &m.waiting[kind]
 	if len(*list) == 0 {
 		for _, e := range m.w.contract.Paths {
 			*list = append(*list, m.list(e, nil))
 			for _, p := range slices.Concat(e.Params, m.w.contract.Common) {
-				for _, value := range values(e, p) {
+				telling, odd := m.values(e, p)
+				for _, value := range [2][]string{telling, odd}[kind] {
 					*list = append(*list, m.list(e, []pair{{p.Name, value}}))
 				}
 			}

@@ -169,9 +169,10 @@ func (m *maker) newestOnly() request {
 	return m.list(e, m.sometimes(20, pairs, "fields", m.someFields(e, 6)))
 }
 
-func (m *maker) asLines() request {
-	e := m.endpoint()
-	return m.list(e, append(m.filters(e, 3), pair{"output_format", "ndjson"}))
+// formatted is a request for rows in a format, of an endpoint that fits.
+func (m *maker) formatted(format string, fits func(*endpoint) bool) request {
+	e := m.fittingEndpoint(fits)
+	return m.list(e, append(m.filters(e, 3), pair{"output_format", format}))
 }
 
 // someLevels adds, to about half of the requests, that the coarsest places are kept, and to some
@@ -186,25 +187,16 @@ func (m *maker) someLevels(e *endpoint, pairs []pair) []pair {
 	return pairs
 }
 
-func (m *maker) asPoints() request {
-	e := m.fittingEndpoint(hasPlaces)
-	return m.list(e, append(m.filters(e, 3), pair{"output_format", "geojson"}))
-}
-
-// below turns a request for records into one for the computed list at a path below.
-func below(r request, e *endpoint, name string) request {
-	r.Path = e.Path + "/" + name + strings.TrimPrefix(r.Path, e.Path)
-	return r
-}
-
-// page draws the page of a computed list, which is mostly short.
-func (m *maker) page(pairs []pair) []pair {
+// computed makes a request for the computed list at a path below, with a page that is mostly short.
+func (m *maker) computed(e *endpoint, name string, pairs []pair) request {
 	limit := 10000
 	if m.chance(40) {
 		limit = m.rng.IntN(30)
 	}
 	pairs = append(pairs, pair{"limit", strconv.Itoa(limit)})
-	return m.sometimes(20, pairs, "offset", strconv.Itoa(m.rng.IntN(20)))
+	r := m.list(e, m.sometimes(20, pairs, "offset", strconv.Itoa(m.rng.IntN(20))))
+	r.Path = e.Path + "/" + name + strings.TrimPrefix(r.Path, e.Path)
+	return r
 }
 
 func groupNames(e *endpoint) []string {
@@ -245,7 +237,7 @@ func (m *maker) aggregated() request {
 	}
 	pairs = m.sometimes(96, pairs, "measures", strings.Join(measures, ","))
 	pairs = m.sometimes(15, pairs, "latest", "true", "edition")
-	return below(m.list(e, m.page(m.someLevels(e, pairs))), e, "aggregate")
+	return m.computed(e, "aggregate", m.someLevels(e, pairs))
 }
 
 // keepApart groups by, or filters by one value of, each field whose values must not be added up.
@@ -308,7 +300,7 @@ func (m *maker) counted() request {
 	}
 	pairs = m.sometimes(98, pairs, "of", strings.Join(names, ","))
 	pairs = m.sometimes(15, pairs, "latest", "true", "edition")
-	return below(m.list(e, m.page(m.someLevels(e, pairs))), e, "facets")
+	return m.computed(e, "facets", m.someLevels(e, pairs))
 }
 
 func (m *maker) changed() request {
@@ -325,5 +317,5 @@ func (m *maker) changed() request {
 	pairs = m.sometimes(25, pairs, "fields", m.someFields(e, 6))
 	pairs = m.sometimes(25, pairs, "latest", "true", "edition")
 	pairs = append(m.someLevels(e, pairs), pair{"output_format", "json"})
-	return below(m.list(e, m.page(pairs)), e, "changes")
+	return m.computed(e, "changes", pairs)
 }
