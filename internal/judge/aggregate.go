@@ -12,7 +12,7 @@ import (
 
 // aggregate is the figures of the groups of the rows that pass.
 func (w *world) aggregate(e *endpoint, rd *reader) records {
-	groups, measures := rd.readGroups(e), rd.readMeasures(e)
+	groups, measures := rd.readGroups(e, "group_by"), rd.readMeasures(e)
 	if len(rd.issues) > 0 {
 		return records{}
 	}
@@ -97,15 +97,15 @@ func (m measure) name() string {
 	return m.function + "_" + m.field.Name
 }
 
-// readGroups reads group_by. A name that is repeated counts once.
-func (rd *reader) readGroups(e *endpoint) []group {
+// readGroups reads a list of what to group by. A name that is repeated counts once.
+func (rd *reader) readGroups(e *endpoint, param string) []group {
 	var groups []group
-	names, _ := rd.q.names("group_by")
+	names, _ := rd.q.names(param)
 	for _, name := range names {
 		g := group{name, e.field(name)}
 		isPart := slices.Contains(periodParts, name) && e.field(periodStart) != nil
 		if g.field == nil && !isPart {
-			rd.refuse("group_by")
+			rd.refuse(param)
 			return nil
 		}
 		if !slices.Contains(groups, g) {

@@ -11,7 +11,7 @@ type answer struct {
 	Status      int
 	ContentType string
 	Total       *int
-	File        string // start of a CSV's file name
+	File, End   string // start and end of the name of the file in which it is saved
 	Hint        string // a text that X-Hint has
 	More        string // X-Facet-More
 	Changes     string // X-Changes
@@ -29,12 +29,17 @@ const (
 	checkSame    = "same"    // the same values in the same order; numbers may be written otherwise
 )
 
-const (
-	jsonType = "application/json"
-	csvType  = "text/csv; charset=utf-8"
-	lineType = "application/x-ndjson"
-	geoType  = "application/geo+json"
-)
+const jsonType = "application/json"
+
+// fileFormats are the formats of answers that are saved as files, by output_format.
+var fileFormats = map[string]struct {
+	contentType, end string
+	body             func(names []string, records [][]any, points [][2]any) string
+}{
+	"csv":     {"text/csv; charset=utf-8", ".csv", csvBody},
+	"ndjson":  {"application/x-ndjson", ".ndjson", linesBody},
+	"geojson": {"application/geo+json", ".geojson", pointsBody},
+}
 
 func jsonAnswer(status int, body string) answer {
 	return answer{Status: status, ContentType: jsonType, Check: checkExact, Body: body}
@@ -78,12 +83,8 @@ func (w *world) answerList(e *endpoint, kind string, q query) answer {
 			` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
 	}
 	rd := &reader{contract: w.contract, q: q, formats: formatsOf(e, kind), levels: e.series != nil}
-	for _, p := range inOrder(w.contract, e) {
-		rd.read(p)
-		rd.readList(p)
-	}
+	rd.readAll(e)
 	var all records
-	rd.readSelection(e)
 	switch kind {
 	case "aggregate":
 		all = w.aggregate(e, rd)
@@ -105,15 +106,14 @@ func (w *world) answerList(e *endpoint, kind string, q query) answer {
 	total := len(all.values)
 	from, to := rd.bounds(total)
 	a := jsonAnswer(200, "")
-	switch format, _ := q.last("output_format"); {
-	case format == "csv":
-		a.ContentType, a.File, a.Body = csvType, lastPart(e.Path), csvBody(all.fields, all.values[from:to])
-	case format == "ndjson":
-		a.ContentType, a.File, a.Body = lineType, lastPart(e.Path), linesBody(all.fields, all.values[from:to])
-	case format == "geojson":
-		a.ContentType, a.File = geoType, lastPart(e.Path)
-		a.Body = pointsBody(all.fields, all.values[from:to], all.points[from:to])
-	default:
+	if name, _ := q.last("output_format"); fileFormats[name].body != nil {
+		format, points := fileFormats[name], all.points
+		if points != nil {
+			points = points[from:to]
+		}
+		a.ContentType, a.File, a.End = format.contentType, lastPart(e.Path), format.end
+		a.Body = format.body(all.fields, all.values[from:to], points)
+	} else {
 		a.Body = jsonBody(all.fields, all.values[from:to])
 	}
 	a.Total, a.Hint, a.More = &total, rd.hint(), all.more

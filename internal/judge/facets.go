@@ -17,33 +17,24 @@ const mostNumbers = 10000
 // filter.
 func (w *world) facets(e *endpoint, rd *reader) records {
 	all := records{fields: []string{"field", "value", "count"}}
-	names, sent := rd.q.names("of")
-	if !sent {
+	if _, sent := rd.q.names("of"); !sent {
 		rd.refuse("of")
 	}
-	var done, more []string
-	for _, name := range names {
-		g := group{name, e.field(name)}
-		if g.field == nil && (!slices.Contains(periodParts, name) || e.field(periodStart) == nil) {
-			rd.refuse("of")
-			break
-		}
-		if slices.Contains(done, name) {
-			continue
-		}
-		done = append(done, name)
-		groups := grouped([]group{g}, w.passing(e, withoutFilter(e, rd, name)))
+	var more []string
+	for _, g := range rd.readGroups(e, "of") {
+		others := rd.only(e, func(param string) bool { return !restricts(param, g.name) })
+		groups := grouped([]group{g}, w.passing(e, others))
 		if g.field != nil && isNumber(g.field) && len(groups) > mostNumbers {
 			rd.refuse("of")
 			break
 		}
 		slices.SortStableFunc(groups, func(a, b *groupRows) int { return cmp.Compare(len(b.rows), len(a.rows)) })
 		if n := len(groups) - mostFacets; n > 0 {
-			more = append(more, fmt.Sprintf("%s=%d", name, n))
+			more = append(more, fmt.Sprintf("%s=%d", g.name, n))
 			groups = groups[:mostFacets]
 		}
 		for _, counted := range groups {
-			all.values = append(all.values, []any{name, counted.values[0], int64(len(counted.rows))})
+			all.values = append(all.values, []any{g.name, counted.values[0], int64(len(counted.rows))})
 		}
 	}
 	all.more = strings.Join(more, ", ")
@@ -62,20 +53,4 @@ func restricts(param, field string) bool {
 		}
 	}
 	return false
-}
-
-// withoutFilter has all filters but those of a field.
-func withoutFilter(e *endpoint, rd *reader, field string) *reader {
-	others := &reader{contract: rd.contract, levels: rd.levels}
-	for _, p := range rd.q {
-		if !restricts(p.name, field) {
-			others.q = append(others.q, p)
-		}
-	}
-	for _, p := range inOrder(rd.contract, e) {
-		others.read(p)
-		others.readList(p)
-	}
-	others.readSelection(e)
-	return others
 }

@@ -120,7 +120,7 @@ func (a answer) differences(r request, got reply) []string {
 	differ("X-Total-Count", total, got.Headers.Get("X-Total-Count"))
 	differ("Access-Control-Allow-Origin", "*", got.Headers.Get("Access-Control-Allow-Origin"))
 	if disposition := got.Headers.Get("Content-Disposition"); a.File != "" && !a.names(disposition) {
-		differ("Content-Disposition", `attachment; filename="`+a.File+"..."+a.fileEnd()+`"`, disposition)
+		differ("Content-Disposition", `attachment; filename="`+a.File+"..."+a.End+`"`, disposition)
 	}
 	if a.Total != nil {
 		if vary := got.Headers.Get("Vary"); !strings.Contains(vary, "Accept-Encoding") {
@@ -148,21 +148,10 @@ func (a answer) differences(r request, got reply) []string {
 	return found
 }
 
-// fileEnd is the end of the name of the file in which the answer is saved.
-func (a answer) fileEnd() string {
-	switch a.ContentType {
-	case lineType:
-		return ".ndjson"
-	case geoType:
-		return ".geojson"
-	}
-	return ".csv"
-}
-
-// names reports whether a Content-Disposition names the answer's CSV file.
+// names reports whether a Content-Disposition names the answer's file.
 func (a answer) names(disposition string) bool {
 	name := fileName.FindStringSubmatch(disposition)
-	return name != nil && strings.HasPrefix(name[1], a.File) && strings.HasSuffix(name[1], a.fileEnd())
+	return name != nil && strings.HasPrefix(name[1], a.File) && strings.HasSuffix(name[1], a.End)
 }
 
 // coding is the content coding of a body: the only one that is accepted, and none for a short body.

@@ -74,6 +74,27 @@ func inOrder(c *contract, e *endpoint) []*param {
 	return slices.Concat(places, common, own)
 }
 
+// readAll reads the parameters of an endpoint.
+func (rd *reader) readAll(e *endpoint) {
+	for _, p := range inOrder(rd.contract, e) {
+		rd.read(p)
+		rd.readList(p)
+	}
+	rd.readSelection(e)
+}
+
+// only reads those of the parameters whose names fit.
+func (rd *reader) only(e *endpoint, fits func(name string) bool) *reader {
+	some := &reader{contract: rd.contract, levels: rd.levels}
+	for _, p := range rd.q {
+		if fits(p.name) {
+			some.q = append(some.q, p)
+		}
+	}
+	some.readAll(e)
+	return some
+}
+
 var placeParams = []string{
 	"location_code", "location_name", "admin1_code", "admin1_name", "admin2_code",
 	"admin2_name", "admin_level",

@@ -102,7 +102,7 @@ func serveAnswers(t *testing.T, w *world, spoil func(r request, a *answer)) stri
 			h.Set("Vary", "Accept-Encoding")
 		}
 		if a.File != "" {
-			h.Set("Content-Disposition", `attachment; filename="`+a.File+a.fileEnd()+`"`)
+			h.Set("Content-Disposition", `attachment; filename="`+a.File+a.End+`"`)
 		}
 		if a.Hint != "" {
 			h.Set("X-Hint", a.Hint)

@@ -7,23 +7,15 @@ import (
 	"strings"
 )
 
+var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+
 func (w *world) link(form string, r row) string {
-	var b strings.Builder
-	for form != "" {
-		before, rest, found := strings.Cut(form, "{")
-		b.WriteString(before)
-		if !found {
-			break
+	return normalURI(placeholder.ReplaceAllStringFunc(form, func(name string) string {
+		if name == "{catalog_url}" {
+			return w.catalogURL
 		}
-		name, after, _ := strings.Cut(rest, "}")
-		if name == "catalog_url" {
-			b.WriteString(w.catalogURL)
-		} else {
-			b.WriteString(r.stored[name].(string))
-		}
-		form = after
-	}
-	return normalURI(b.String())
+		return r.stored[strings.Trim(name, "{}")].(string)
+	}))
 }
 
 // uriForm has the parts of a URI: scheme, user, host with port, path, query and fragment.

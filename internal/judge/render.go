@@ -9,33 +9,18 @@ import (
 	"time"
 )
 
+// escapes are those that a JSON string must have, the short ones where there are.
+var escapes = func() *strings.Replacer {
+	pairs := []string{`"`, `\"`, `\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\b", `\b`, "\f", `\f`}
+	for c := range ' ' {
+		pairs = append(pairs, string(c), fmt.Sprintf(`\u%04x`, c)) // of two for one text, the first counts
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
 // quoted is a JSON string with the fewest escapes.
 func quoted(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\b':
-			b.WriteString(`\b`)
-		case r == '\f':
-			b.WriteString(`\f`)
-		case r < 0x20:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return `"` + escapes.Replace(strings.ToValidUTF8(text, "\ufffd")) + `"`
 }
 
 // floatText is the shortest form that parses as the same float and has a point or an exponent.
@@ -94,7 +79,7 @@ func jsonBody(names []string, records [][]any) string {
 	return `{"data":[` + strings.Join(texts, ",") + "]}"
 }
 
-func linesBody(names []string, records [][]any) string {
+func linesBody(names []string, records [][]any, _ [][2]any) string {
 	var b strings.Builder
 	for _, values := range records {
 		b.WriteString(jsonObject(names, values) + "\n")
@@ -158,7 +143,7 @@ func csvValue(v any) string {
 	return jsonValue(v)
 }
 
-func csvBody(names []string, records [][]any) string {
+func csvBody(names []string, records [][]any, _ [][2]any) string {
 	var b strings.Builder
 	b.WriteString(strings.Join(names, ",") + "\r\n")
 	for _, values := range records {

@@ -138,7 +138,7 @@ func values(body string) ([]string, error) {
 		lines, err := csv.NewReader(strings.NewReader(body)).ReadAll()
 		for _, line := range lines {
 			for _, cell := range line {
-				all = append(all, plainNumber(cell, cell))
+				all = append(all, plainNumber(cell))
 			}
 			all = append(all, "end of line")
 		}
@@ -154,24 +154,22 @@ func values(body string) ([]string, error) {
 		if err != nil {
 			return all, err
 		}
-		switch token := token.(type) {
-		case json.Number:
-			all = append(all, plainNumber(token.String(), token.String()))
-		default:
+		if number, is := token.(json.Number); is {
+			all = append(all, plainNumber(number.String()))
+		} else {
 			all = append(all, fmt.Sprintf("%q", fmt.Sprint(token)))
 		}
 	}
 }
 
-// plainNumber is the exact value of a number, or other if the text is none.
-func plainNumber(text, other string) string {
-	if text == "" || strings.Trim(text, "0123456789.eE+-") != "" || isCode(text) {
-		return other
+// plainNumber is the exact value of a number, or the text if it is none.
+func plainNumber(text string) string {
+	if strings.Trim(text, "0123456789.eE+-") == "" && !isCode(text) {
+		if number, word, ok := numberText(text); ok && !word {
+			return exactOf(number).RatString()
+		}
 	}
-	if number, word, ok := numberText(text); ok && !word {
-		return exactOf(number).RatString()
-	}
-	return other
+	return text
 }
 
 // isCode reports whether digits begin with a zero that no number has.

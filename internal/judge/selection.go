@@ -111,17 +111,7 @@ func (rd *reader) editionKey(e *endpoint, r row) string {
 
 // ofWhole keeps the rows of the newest period of all rows that pass the filters of dates alone.
 func (rd *reader) ofWhole(e *endpoint, rows, whole []row) []row {
-	dates := &reader{contract: rd.contract}
-	for _, p := range rd.q {
-		if p.name == "start_date" || p.name == "end_date" {
-			dates.q = append(dates.q, p)
-		}
-	}
-	for _, p := range inOrder(rd.contract, e) {
-		if p.Name == "start_date" || p.Name == "end_date" {
-			dates.read(p)
-		}
-	}
+	dates := rd.only(e, func(name string) bool { return name == "start_date" || name == "end_date" })
 	periods := map[string]bool{}
 	key := func(r row) string { return rd.editionKey(e, r) }
 	for _, r := range newest(key, dates.passing(whole)) {

@@ -242,18 +242,12 @@ func typedCell(e *endpoint, name, text string) (any, error) {
 	case "dec":
 		return newDecimal(text)
 	case "bool":
-		flag, known := flags[text]
-		if !known {
-			return nil, fmt.Errorf("%q is not a flag", text)
-		}
-		return flag, nil
+		return strconv.ParseBool(text)
 	case "time":
 		return timestamp(text)
 	}
 	return text, nil
 }
-
-var flags = map[string]bool{"t": true, "true": true, "True": true, "f": false, "false": false, "False": false}
 
 func timestamp(text string) (time.Time, error) {
 	for _, layout := range []string{"2006-01-02 15:04:05.999999", "2006-01-02"} {
