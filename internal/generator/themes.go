@@ -1,6 +1,10 @@
 package generator
 
-import "hdqs/schema"
+import (
+	"fmt"
+
+	"hdqs/schema"
+)
 
 // theme is one kind of data: a role in the directory catalog, a view in the database.
 type theme struct {
@@ -47,6 +51,14 @@ func (t *theme) filesOf(w *world) []file {
 	}
 	rows := func(emit func(*row)) { t.rows(w, emit) }
 	return []file{{name: "hdx_hapi_" + t.view + "_global.csv", moved: t.moved, rows: rows}}
+}
+
+// numbered are files with the numbers from first to last in their names.
+func numbered(form string, first, last int, rows func(n int, emit func(*row))) (files []file) {
+	for n := first; n <= last; n++ {
+		files = append(files, file{name: fmt.Sprintf(form, n), rows: func(emit func(*row)) { rows(n, emit) }})
+	}
+	return files
 }
 
 // enum is the values of an enumeration, in its sort order.

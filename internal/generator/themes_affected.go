@@ -32,39 +32,31 @@ func (w *world) needsFiles() []file {
 		}
 	}
 	weights += len(plans)
-	var files []file
-	for year := lastYear - w.sizes.needsYears + 1; year <= lastYear; year++ {
-		files = append(files, file{
-			name: fmt.Sprintf("hdx_hapi_humanitarian_needs_global_%d.csv", year),
-			rows: func(emit func(*row)) {
-				r := newRandom(w.seed, fmt.Sprintf("needs/%d", year))
-				made, weight := 0, 0
-				for _, at := range plans {
-					if weight++; at.level == "0" {
-						weight += nationalNeeds - 1
-					}
-					quota := w.sizes.needsRows * weight / weights
-					src := w.packages.source(at.location().stub()+"-humanitarian-needs", lastYear-year)
-					made += needsOf(w, r, quota-made, year, row{
-						at: at, src: src, start: date(year, 1, 5),
-						end: date(year, 12, 24),
-					}, emit)
-				}
-				if year == lastYear {
-					w.trapRows(w.packages.source(plans[0].location().stub()+"-humanitarian-needs", 0), emit,
-						func(r *row, i int) {
-							r.sector, r.kind, r.state = sectors[i%len(sectors)], needsCategories[i%len(needsCategories)],
-								populationStatuses[i%5]
-							r.count, r.odd = i*1000, i == 6
-							if r.fault != "" {
-								r.fault, r.sector = "No cluster for entity 1", pair{}
-							}
-						})
-				}
-			},
+	rows := func(year int, emit func(*row)) {
+		r := newRandom(w.seed, fmt.Sprintf("needs/%d", year))
+		made, weight := 0, 0
+		for _, at := range plans {
+			if weight++; at.level == "0" {
+				weight += nationalNeeds - 1
+			}
+			quota := w.sizes.needsRows * weight / weights
+			src := w.packages.source(at.location().stub()+"-humanitarian-needs", lastYear-year)
+			one := row{at: at, src: src, start: date(year, 1, 5), end: date(year, 12, 24)}
+			made += needsOf(w, r, quota-made, year, one, emit)
+		}
+		if year < lastYear {
+			return
+		}
+		src := w.packages.source(plans[0].location().stub()+"-humanitarian-needs", 0)
+		w.trapRows(src, emit, func(r *row, i int) {
+			r.sector, r.kind = sectors[i%len(sectors)], needsCategories[i%len(needsCategories)]
+			r.state, r.count, r.odd = populationStatuses[i%5], i*1000, i == 6
+			if r.fault != "" {
+				r.fault, r.sector = "No cluster for entity 1", pair{}
+			}
 		})
 	}
-	return files
+	return numbered("hdx_hapi_humanitarian_needs_global_%d.csv", lastYear-w.sizes.needsYears+1, lastYear, rows)
 }
 
 // nationalNeeds is how many times as many rows a country has as one of its units.

@@ -13,35 +13,30 @@ var eventTypes = enum("event_type")
 func (w *world) conflictFiles() []file {
 	s := w.sizes
 	units := w.someOf(s.conflictUnits, 2, hasPlan)
-	var files []file
-	for year := s.conflictFrom; year <= lastYear; year++ {
-		files = append(files, file{
-			name:   fmt.Sprintf("hdx_hapi_conflict_event_global_%d.csv", year),
-			tagged: year == s.conflictFrom,
-			rows: func(emit func(*row)) {
-				// Coverage grows: a fifth of the units in the first year, all in the last.
-				part := 1.0
-				if span := lastYear - s.conflictFrom; span > 5 {
-					part = 0.2 + 0.8*float64(year-s.conflictFrom)/float64(span)
-				}
-				reporting := units[:int(float64(len(units))*part)]
-				from, to := 1, 12
-				switch year {
-				case lastYear:
-					to = s.conflictLast
-				case s.conflictFrom:
-					from = 13 - s.conflictMonths
-				}
-				w.conflictYear(year, from, to, reporting, emit)
-				if year == lastYear {
-					w.trapRows(w.packages.source("political-violence-events", 0), emit, func(r *row, i int) {
-						r.kind, r.count, r.deaths = eventTypes[i%3], i, i/2
-						r.countNull, r.deathsNull = i == 4, i%3 == 1 || i == 4
-					})
-				}
-			},
-		})
+	rows := func(year int, emit func(*row)) {
+		// Coverage grows: a fifth of the units in the first year, all in the last.
+		part := 1.0
+		if span := lastYear - s.conflictFrom; span > 5 {
+			part = 0.2 + 0.8*float64(year-s.conflictFrom)/float64(span)
+		}
+		reporting := units[:int(float64(len(units))*part)]
+		from, to := 1, 12
+		switch year {
+		case lastYear:
+			to = s.conflictLast
+		case s.conflictFrom:
+			from = 13 - s.conflictMonths
+		}
+		w.conflictYear(year, from, to, reporting, emit)
+		if year == lastYear {
+			w.trapRows(w.packages.source("political-violence-events", 0), emit, func(r *row, i int) {
+				r.kind, r.count, r.deaths = eventTypes[i%3], i, i/2
+				r.countNull, r.deathsNull = i == 4, i%3 == 1 || i == 4
+			})
+		}
 	}
+	files := numbered("hdx_hapi_conflict_event_global_%d.csv", s.conflictFrom, lastYear, rows)
+	files[0].tagged = true
 	return files
 }
 

@@ -1,6 +1,9 @@
 package generator
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 var (
 	aggregations = enum("aggregation_period")
@@ -13,24 +16,18 @@ func (w *world) rainfallFiles() []file {
 	s := w.sizes
 	firsts := w.someOf(s.rainUnits1, 1, func(l *location) bool { return true })
 	seconds := w.someOf(s.rainUnits2, 2, hasPlan)
-	var files []file
-	for n := 1; n <= s.rainYears; n++ {
+	rows := func(n int, emit func(*row)) {
 		units := firsts
 		if n == 1 {
-			units = append(append([]*place(nil), firsts...), seconds...)
+			units = slices.Concat(firsts, seconds)
 		}
-		files = append(files, file{
-			name: fmt.Sprintf("hdx_hapi_rainfall_global_%dyr.csv", n),
-			rows: func(emit func(*row)) {
-				r := newRandom(w.seed, fmt.Sprintf("rainfall/%d", n))
-				for i, at := range units {
-					w.rainOf(r, i, n, at, emit)
-				}
-				w.rainTraps(n, emit)
-			},
-		})
+		r := newRandom(w.seed, fmt.Sprintf("rainfall/%d", n))
+		for i, at := range units {
+			w.rainOf(r, i, n, at, emit)
+		}
+		w.rainTraps(n, emit)
 	}
-	return files
+	return numbered("hdx_hapi_rainfall_global_%dyr.csv", 1, s.rainYears, rows)
 }
 
 // rainOf emits the dekads of a unit in the n-th year back, three aggregations each.

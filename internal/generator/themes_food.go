@@ -68,22 +68,15 @@ func foodUnit(r *random, one row, emit func(*row)) {
 
 // priceFiles is one file per year: series of prices in a market, month by month.
 func (w *world) priceFiles() []file {
-	s := w.sizes
-	var files []file
-	for year := s.priceFrom; year <= lastYear; year++ {
-		files = append(files, file{
-			name: fmt.Sprintf("hdx_hapi_food_price_global_%d.csv", year),
-			rows: func(emit func(*row)) {
-				for i := range s.priceSeries {
-					w.priceSeries(i, year, emit)
-				}
-				if year == lastYear {
-					w.priceTraps(emit)
-				}
-			},
-		})
+	rows := func(year int, emit func(*row)) {
+		for i := range w.sizes.priceSeries {
+			w.priceSeries(i, year, emit)
+		}
+		if year == lastYear {
+			w.priceTraps(emit)
+		}
 	}
-	return files
+	return numbered("hdx_hapi_food_price_global_%d.csv", w.sizes.priceFrom, lastYear, rows)
 }
 
 // priceSeries emits the i-th series: a commodity in a market, of one price type. A market has about
