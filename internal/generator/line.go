@@ -81,10 +81,14 @@ func (l *line) flag(b bool, yes, no string) {
 	}
 }
 
+// null is a cell that is null. psql writes an empty text in another way.
+const null = "\x00"
+
 func (l *line) row(cells ...string) {
 	for _, c := range cells {
-		l.cell()
-		l.text(c)
+		if l.cell(); c != null {
+			l.text(c)
+		}
 	}
 	l.end()
 }

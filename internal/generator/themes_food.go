@@ -85,10 +85,7 @@ func (w *world) priceSeries(i, year int, emit func(*row)) {
 	r := newRandom(w.seed, fmt.Sprintf("price/%d", i))
 	m := pricedMarket(w, i)
 	c := w.commodities[(i/5*3+i%5*(len(w.commodities)/7))%len(w.commodities)]
-	one := row{
-		at: m.at, market: m, commodity: c, src: w.packages.source("food-prices", 0), measure: c.measure,
-		flag: "actual", trade: "Retail",
-	}
+	one := soldAt(m, c, c.measure, w.packages.source("food-prices", 0))
 	if r.chance(12) {
 		one.trade = "Wholesale"
 	}
@@ -98,7 +95,6 @@ func (w *world) priceSeries(i, year int, emit func(*row)) {
 	case 1:
 		one.trade = pick(r, priceTypes)
 	}
-	one.currency = m.at.location().currency
 	rate := rateOf(w.seed, one.currency)
 	// A price of some dollars goes up or down by the same part each year, and a little each month.
 	dollars, growth := c.dollars*(0.7+0.6*r.unit()), 0.9+0.35*r.unit()
@@ -123,6 +119,14 @@ func (w *world) priceSeries(i, year int, emit func(*row)) {
 	}
 }
 
+// soldAt is a row of a commodity in a market.
+func soldAt(m *market, c *commodity, measure string, src *resource) row {
+	return row{
+		at: m.at, market: m, commodity: c, src: src, measure: measure, flag: "actual", trade: "Retail",
+		currency: m.at.location().currency, end: trapEnd,
+	}
+}
+
 // pricedMarket is the market of the i-th series.
 func pricedMarket(w *world, i int) *market {
 	return w.markets[i/5*len(w.markets)/((w.sizes.priceSeries+4)/5)]
@@ -143,13 +147,10 @@ func (w *world) priceTraps(emit func(*row)) {
 		for _, trade := range priceTypes {
 			for i := range 3 {
 				m, trap := pricedMarket(w, (n*3+i)*5%w.sizes.priceSeries), w.traps[n%len(w.traps)]
-				one := row{ // with the names of another place, and none of its codes
-					at: m.at, market: m,
-					shown:     &place{iso3: m.at.location().iso3, pa1: trap.pa1, pa2: trap.pa2, level: trap.level, unit: m.at.unit},
-					commodity: w.commodities[n%len(w.commodities)], src: src,
-					measure: measures[n%len(measures)], flag: flag, trade: trade,
-					currency: m.at.location().currency, start: trapDay + day(i), end: trapEnd,
-				}
+				one := soldAt(m, w.commodities[n%len(w.commodities)], measures[n%len(measures)], src)
+				// With the names of another place, and none of its codes.
+				one.shown = &place{iso3: m.at.location().iso3, pa1: trap.pa1, pa2: trap.pa2, level: trap.level, unit: m.at.unit}
+				one.flag, one.trade, one.start = flag, trade, trapDay+day(i)
 				one.values = [5]number{trim(n*37, 2), fix(n, 2)}
 				if n%7 == 3 {
 					one.values[0] = oddity(n / 7 % len(oddities))
@@ -160,18 +161,12 @@ func (w *world) priceTraps(emit func(*row)) {
 		}
 	}
 	for i, c := range w.commodities[:len(categories)] { // every category
-		emit(&row{
-			at: w.markets[i].at, market: w.markets[i], commodity: c, src: src, measure: "KG", flag: "actual",
-			trade:    "Retail",
-			currency: w.markets[i].at.location().currency, start: trapDay + 5, end: trapEnd, values: [5]number{fix(0, 0), fix(0, 0)},
-		})
+		one := soldAt(w.markets[i], c, "KG", src)
+		one.start, one.values = trapDay+5, [5]number{fix(0, 0), fix(0, 0)}
+		emit(&one)
 	}
-	m := w.markets[0]
-	one := row{
-		at: m.at, market: m, commodity: w.commodities[0], src: w.packages.unknown(0), measure: "", flag: "actual",
-		trade: "Retail", currency: m.at.location().currency,
-		start: trapDay + 6, end: trapEnd, values: [5]number{oddity(4), {}},
-	}
+	one := soldAt(w.markets[0], w.commodities[0], "", w.packages.unknown(0))
+	one.start, one.values[0] = trapDay+6, oddity(4)
 	emit(&one)
 	one.src, one.fault, one.shown = src, errorTexts[0], w.nowhere()
 	emit(&one)

@@ -81,25 +81,15 @@ func (v *views) writeTheme(t *theme, c *Count) error {
 	return err
 }
 
+// writeLists writes the dumps of what rows refer to.
 func (v *views) writeLists() error {
-	for view, fill := range map[string]func(*stream){
-		"location":      v.viewLocations,
-		"admin1":        v.viewAdmin1,
-		"admin2":        v.viewAdmin2,
-		"dataset":       v.viewDatasets,
-		"resource":      v.viewResources,
-		"org_type":      func(s *stream) { s.pairs(orgTypes) },
-		"org":           v.viewOrgs,
-		"sector":        func(s *stream) { s.pairs(sectors) },
-		"currency":      func(s *stream) { s.pairs(currencies) },
-		"wfp_commodity": v.viewCommodities,
-		"wfp_market":    v.viewMarkets,
-	} {
+	views := "location admin1 admin2 dataset resource org_type org sector currency wfp_commodity wfp_market"
+	for view := range strings.FieldsSeq(views) {
 		s, err := v.begin(view, viewHeaders[view])
 		if err != nil {
 			return err
 		}
-		fill(s)
+		v.list(view, s)
 		if _, err := s.close(); err != nil {
 			return err
 		}
@@ -107,89 +97,67 @@ func (v *views) writeLists() error {
 	return nil
 }
 
-// null is a cell that is null. psql writes an empty text in another way.
-const null = "\x00"
-
-func (s *stream) cells(texts ...string) {
-	for _, text := range texts {
-		s.cell()
-		if text != null {
-			s.text(text)
-		}
-	}
-	s.end()
-	s.flush(false)
-}
-
 // flag is a boolean as psql writes it.
 func flag(b bool) string { return [...]string{"f", "t"}[b2i(b)] }
 
 func atMidnight(d day) string { return d.String() + midnight }
 
-func (s *stream) pairs(all []pair) {
-	for _, p := range all {
-		s.cells(p.code, p.name)
-	}
-}
-
-func (v *views) viewLocations(s *stream) {
-	for _, l := range v.world.locations {
-		s.cells(itoa(l.id), l.iso3, l.name, flag(true), flag(l.plan), flag(l.appeal), atMidnight(l.start), null)
-	}
-}
-
-func (v *views) viewAdmin1(s *stream) {
-	for _, u := range v.world.admin1 {
-		l := u.location
-		s.cells(itoa(u.id), itoa(l.id), u.code, u.name, flag(u.unspecified), flag(true), atMidnight(u.start), null,
-			l.iso3, l.name, flag(l.plan), flag(l.appeal))
-	}
-}
-
-func (v *views) viewAdmin2(s *stream) {
-	for _, u := range v.world.admin2 {
-		a := u.parent
-		l := a.location
-		s.cells(itoa(u.id), itoa(a.id), u.code, u.name, flag(u.unspecified), flag(true), atMidnight(u.start), null,
-			a.code, a.name, flag(a.unspecified), itoa(l.id), l.iso3, l.name, flag(l.plan), flag(l.appeal))
-	}
-}
-
-func (v *views) viewDatasets(s *stream) {
-	for _, d := range v.world.packages.datasets {
-		if d.always || d.used.Load() {
-			s.cells(d.id, d.name, d.title, d.provider, d.publisher)
+// list writes the rows of a dump.
+func (v *views) list(view string, s *stream) {
+	w := v.world
+	switch view {
+	case "location":
+		for _, l := range w.locations {
+			s.row(itoa(l.id), l.iso3, l.name, flag(true), flag(l.plan), flag(l.appeal), atMidnight(l.start), null)
+		}
+	case "admin1":
+		for _, u := range w.admin1 {
+			l := u.location
+			s.row(itoa(u.id), itoa(l.id), u.code, u.name, flag(u.unspecified), flag(true), atMidnight(u.start), null,
+				l.iso3, l.name, flag(l.plan), flag(l.appeal))
+		}
+	case "admin2":
+		for _, u := range w.admin2 {
+			a := u.parent
+			l := a.location
+			s.row(itoa(u.id), itoa(a.id), u.code, u.name, flag(u.unspecified), flag(true), atMidnight(u.start), null,
+				a.code, a.name, flag(a.unspecified), itoa(l.id), l.iso3, l.name, flag(l.plan), flag(l.appeal))
+		}
+	case "dataset":
+		for _, d := range w.packages.datasets {
+			if d.always || d.used.Load() {
+				s.row(d.id, d.name, d.title, d.provider, d.publisher)
+			}
+		}
+	case "resource":
+		v.resources(s)
+	case "org":
+		for _, o := range w.orgs {
+			s.row(o.acronym, o.name, cmp.Or(o.kind, null), cmp.Or(o.kindName, null))
+		}
+	case "wfp_commodity":
+		for _, c := range w.commodities {
+			s.row(c.code, c.category, c.name)
+		}
+	case "wfp_market":
+		columns := bindView(view, viewHeaders[view], nil)
+		for _, m := range w.markets {
+			s.put(columns, &row{at: m.at, market: m})
 		}
 	}
+	for _, p := range map[string][]pair{"org_type": orgTypes, "sector": sectors, "currency": currencies}[view] {
+		s.row(p.code, p.name)
+	}
 }
 
-func (v *views) viewResources(s *stream) {
+func (v *views) resources(s *stream) {
 	for _, d := range v.world.packages.datasets {
 		for _, r := range d.resources {
 			if r.used.Load() {
 				updated := strings.Replace(r.modified[:len("2006-01-02T15:04:05")], "T", " ", 1)
-				s.cells(r.id, d.id, r.name, strings.ToLower(r.format), updated, flag(r.check.tagged()), r.url, v.loaded,
+				s.row(r.id, d.id, r.name, strings.ToLower(r.format), updated, flag(r.check.tagged()), r.url, v.loaded,
 					d.name, d.title, d.provider, d.publisher)
 			}
 		}
-	}
-}
-
-func (v *views) viewOrgs(s *stream) {
-	for _, o := range v.world.orgs {
-		s.cells(o.acronym, o.name, cmp.Or(o.kind, null), cmp.Or(o.kindName, null))
-	}
-}
-
-func (v *views) viewCommodities(s *stream) {
-	for _, c := range v.world.commodities {
-		s.cells(c.code, c.category, c.name)
-	}
-}
-
-func (v *views) viewMarkets(s *stream) {
-	columns := bindView("wfp_market", viewHeaders["wfp_market"], nil)
-	for _, m := range v.world.markets {
-		s.put(columns, &row{at: m.at, market: m})
 	}
 }
