@@ -95,7 +95,7 @@ func (s *Server) meantPath(sent string) (near, hint string) {
 	}
 	if near == "" || near == sent || s.Lists.Routes.HandlerOf(near) == nil {
 		if near = s.nearestPath(sent); nearest.Of(path.Base(sent), []string{path.Base(near)}) == "" {
-			return near, "no such path; " + m.Prefix + contract.IndexPaths(m.Names)[0] + " lists them"
+			return near, "no such path; " + m.Prefix + contract.IndexPaths[m.Names][0] + " lists them"
 		}
 	}
 	return near, "did you mean " + near + "?"

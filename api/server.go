@@ -262,7 +262,7 @@ func (s *Server) addLists(m *list.Mount) {
 	of := slices.Concat(contract.FigureEndpoints[m.Names], contract.FigureHistories[m.Names])
 	s.Lists.Routes.AddComputed(m, figures.HeadlineSource, contract.FiguresPath, of...)
 	s.Lists.Routes.AddComputed(m, figures.HeadlineSource, contract.GroupsPath, contract.GroupsEndpoints[m.Names]...)
-	for _, path := range contract.EncodePaths(m.Names) {
+	for _, path := range contract.EncodePaths[m.Names] {
 		s.Lists.Routes.Add(m, path, list.Route{Answer: s.Site.AnswerEncode, Name: contract.EncodePath})
 	}
 }

@@ -285,7 +285,6 @@ type (
 const (
 	Never      = schema.Never
 	Unfinished = schema.Unfinished
-	NotFinal   = schema.NotFinal
 )
 
 // CountryParam is the parameter with the country of headline figures.

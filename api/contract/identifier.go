@@ -26,43 +26,29 @@ func NeedsIdentifier(path string, s NameSet) bool {
 	if !strings.HasPrefix(path, "/api") {
 		return false
 	}
-	return !slices.Contains(EncodePaths(s), path) && !slices.Contains(VersionPaths(s), path) &&
-		!slices.Contains(IndexPaths(s), strings.TrimSuffix(path, "/"))
+	return !slices.Contains(EncodePaths[s], path) && !slices.Contains(VersionPaths[s], path) &&
+		!slices.Contains(IndexPaths[s], strings.TrimSuffix(path, "/"))
 }
 
-// EncodePaths are the paths that make an identifier.
-func EncodePaths(s NameSet) []string { return utilityPaths[s][0] }
-
-// VersionPaths are the paths of the versions.
-func VersionPaths(s NameSet) []string { return utilityPaths[s][1] }
-
-// IndexPaths are the paths that list the endpoints.
-func IndexPaths(s NameSet) []string {
-	if s == HAPINames {
-		return []string{strings.TrimSuffix(v2Root, "/"), strings.TrimSuffix(v1Root, "/")}
+// Paths beside those of lists, by set of names: those that make an identifier, of the versions, and
+// those that list the endpoints.
+var (
+	EncodePaths = [...][]string{
+		ContractNames: {EncodePath, v1Root + encodeName},
+		HAPINames:     {EncodePath, v1Root + encodeName, unversionedRoot + encodeName},
 	}
-	return []string{strings.TrimSuffix(v2Root, "/")}
-}
+	VersionPaths = [...][]string{
+		ContractNames: {VersionPath},
+		HAPINames:     {VersionPath, v1Root + versionName, unversionedRoot + versionName},
+	}
+	IndexPaths = [...][]string{ContractNames: {"/api/v2"}, HAPINames: {"/api/v2", "/api/v1"}}
+)
 
 // IsV1 reports whether a path is one of version 1, or has no version. Such lists exist in HAPI
 // names only.
 func IsV1(path string) bool {
 	return strings.HasPrefix(path, unversionedRoot) && !strings.HasPrefix(path, v2Root)
 }
-
-var utilityPaths = [...][2][]string{
-	ContractNames: {{EncodePath, inV1(EncodePath)}, {VersionPath}},
-	HAPINames: {
-		{EncodePath, inV1(EncodePath), bare(EncodePath)},
-		{VersionPath, inV1(VersionPath), bare(VersionPath)},
-	},
-}
-
-// bare is the path without a version for one of version 2.
-func bare(path string) string { return unversionedRoot + strings.TrimPrefix(path, v2Root) }
-
-// inV1 is the path of version 1 for one of version 2.
-func inV1(path string) string { return v1Root + strings.TrimPrefix(path, v2Root) }
 
 // QueryIdentifier returns the application identifier in a query string: the last value of its
 // parameter, empty without one. The result may share the memory of the query string.

@@ -65,8 +65,8 @@ const ODataRoot = "/odata/v4/"
 
 // Paths beside the list endpoints.
 const (
-	EncodePath  = "/api/v2/encode_app_identifier"
-	VersionPath = "/api/v2/util/version"
+	EncodePath  = v2Root + encodeName
+	VersionPath = v2Root + versionName
 )
 
 // Versions that /api/v2/util/version reports. SchemaVersion is the version of the incumbent's
@@ -100,6 +100,9 @@ const (
 	v1Root          = "/api/v1/"
 	v2Root          = "/api/v2/"
 	unversionedRoot = "/api/"
+
+	encodeName  = "encode_app_identifier"
+	versionName = "util/version"
 )
 
 // publicPaths are the public service's paths of a list, the described one first.

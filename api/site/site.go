@@ -144,14 +144,14 @@ func makePages(m *list.Mount) []*fixedPage {
 		return func() ([]byte, error) { return contract.Description(m.Names, m.BaseURL, m.Prefix, kinds...) }
 	}
 	docs := func() ([]byte, error) { return docsBody(m, nil) }
-	versions := contract.VersionPaths(m.Names)
+	versions := contract.VersionPaths[m.Names]
 	english := lang.All()[0]
 	interactive := func() ([]byte, error) {
 		return bareBody(place{m, english}, "interactive.html", "Interactive reference", "")
 	}
 	all := []*fixedPage{
 		page(contract.VersionPath, contract.JSONType, reply.DataPolicy, fixed([]byte(bodyVersion)), versions...),
-		page("/api/v2", contract.JSONType, reply.DataPolicy, fixed(indexBody(m)), contract.IndexPaths(m.Names)...),
+		page("/api/v2", contract.JSONType, reply.DataPolicy, fixed(indexBody(m)), contract.IndexPaths[m.Names]...),
 		page("/openapi.json", contract.JSONType, reply.DataPolicy, description(m.Kinds...), m.AllDescribed()),
 		page(docsPath, reply.HtmlType, PagePolicy, docs, docsPath, "/redoc"),
 		page(interactivePath, reply.HtmlType, interactivePolicy, interactive, interactivePath),
