@@ -82,8 +82,9 @@ func (r *Request) readGroups(p *Param, to []Group) []Group {
 		g, known := e.groupOf(name)
 		if !known {
 			reason, choices := fmt.Sprintf("%q is no field of the records", name), e.GroupNames()
-			if len(nearNames(name, choices)) == 0 && len(nearNames(name, classGroups(e))) > 0 {
-				choices = classGroups(e)
+			classes, _ := classGroups(e)
+			if len(nearNames(name, choices)) == 0 && len(nearNames(name, classes)) > 0 {
+				choices = classes
 			}
 			r.fault(unknownName(p.Name, name, reason, name, choices))
 			continue
@@ -103,17 +104,9 @@ func (e *Endpoint) groupOf(name string) (g Group, known bool) {
 	if g.Field = positionOf(e.Fields, name); g.Field >= 0 {
 		return g, true
 	}
-	return classField(e, name)
-}
-
-// classField is what a name of a class groups by.
-func classField(e *Endpoint, name string) (g Group, known bool) {
-	for i := range e.Fields {
-		prefix, is := countryPrefix(e, i)
-		if class := slices.Index(ClassNames[:], strings.TrimPrefix(name, prefix)); is && class > 0 &&
-			strings.HasPrefix(name, prefix) {
-			return Group{Field: i, Class: Class(class)}, true
-		}
+	names, groups := classGroups(e)
+	if at := slices.Index(names, name); at >= 0 {
+		return groups[at], true
 	}
 	return g, false
 }
@@ -137,16 +130,15 @@ func className(e *Endpoint, g Group) string {
 	return prefix + ClassNames[g.Class]
 }
 
-// classGroups are the names of classes that group_by takes.
-func classGroups(e *Endpoint) (names []string) {
+// classGroups are the names of classes that group_by takes, and what they group by.
+func classGroups(e *Endpoint) (names []string, groups []Group) {
 	for i := range e.Fields {
-		if prefix, is := countryPrefix(e, i); is {
-			for _, name := range ClassNames[RegionClass:] {
-				names = append(names, prefix+name)
-			}
+		prefix, is := countryPrefix(e, i)
+		for class := RegionClass; is && class <= IncomeClass; class++ {
+			names, groups = append(names, prefix+ClassNames[class]), append(groups, Group{Field: i, Class: class})
 		}
 	}
-	return names
+	return names, groups
 }
 
 // readMeasures reads measures. A measure that is repeated counts once.

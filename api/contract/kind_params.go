@@ -16,7 +16,8 @@ func kindParams(e *Endpoint, k Kind) []Param {
 			Required: kind.issue != nil, example: example,
 		}
 	}
-	groups := slices.Concat(e.GroupNames(), classGroups(e))
+	classes, _ := classGroups(e)
+	groups := append(e.GroupNames(), classes...)
 	fields := names(FieldsParam, fieldsKind, FieldNames(e.Fields), "")
 	latest := e.selectionParams()
 	switch k {
