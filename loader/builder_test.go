@@ -299,45 +299,6 @@ func checkDense(t *testing.T, data *snapshot.TableData) {
 	}
 }
 
-// TestDuplicatesListTheirKeys checks how the report describes rows that a later one replaced.
-func TestDuplicatesListTheirKeys(t *testing.T) {
-	t.Parallel()
-	a := newTableBuilder(&table{
-		name: "small", columns: []column{
-			text("code", 0), integer("n").orNull(), instant("day"), text("name", 0),
-		}, key: []string{"code", "n", "day"},
-	})
-	for i, name := range []string{"old", "new"} {
-		a.column("code").setString("A,1")
-		a.column("n").setNull()
-		a.column("day").setInt(19_723 * day)
-		a.column("name").setString(name)
-		a.commit()
-		a.from.add(i, "idps/"+name+".csv", 7)
-	}
-	data, found := a.finish(false)
-	if got, want := fmt.Sprint(found), "{0  1 [idps/old.csv:7 and idps/new.csv:7, which has priority, differ in name: "+
-		`code="A,1" n=null day=2024-01-01]}`; got != want {
-		t.Errorf("duplicate rows are %s, want %s", got, want)
-	}
-	if data.Rows != 1 || data.Columns[3].Values[0] != "new" {
-		t.Errorf("%d rows, the first is %q; want the later row only", data.Rows, data.Columns[3].Values)
-	}
-}
-
-// TestForgottenColumn checks that committing a row without one of its values panics.
-func TestForgottenColumn(t *testing.T) {
-	t.Parallel()
-	a := newTableBuilder(&table{name: "small", columns: []column{text("code", 0), integer("n")}})
-	defer func() {
-		if r := fmt.Sprint(recover()); !strings.Contains(r, `"n"`) {
-			t.Errorf("commit without n panics with %s", r)
-		}
-	}()
-	a.column("code").setString("A")
-	a.commit()
-}
-
 // caseColumns are the columns that the case file uses.
 var caseColumns = map[string]column{
 	"text5": text("c", 5), "text5?": text("c", 5).orNull(), "blank5?": text("c", 5).orBlank(),

@@ -44,13 +44,9 @@
 //
 // # Tests
 //
-// Two tests compare whole loads with an independent computation. Each proves something that the
-// other does not:
-//
-//   - TestBothKindsOfCatalogAgree generates one world as files and as dumps of the joined views,
-//     and wants equal segments: joins, and the loading of views.
-//   - TestHostileCatalog generates a catalog full of faults: each bad row is reported by file and
-//     line, each useless file is refused, and the tables are those of the catalog without faults.
+// TestBothKindsOfCatalogAgree compares whole loads with an independent computation: it generates one
+// world as files and as dumps of the joined views, and wants equal segments. testdata/catalogs has
+// small catalogs with what their loads give, the faults of rows and of files among them.
 //
 // TestFinishAgainstNaive does the same for the table builder alone: dropping duplicates and
 // sorting.

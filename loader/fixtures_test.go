@@ -1,9 +1,7 @@
 package loader
 
 import (
-	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,34 +32,6 @@ func fixtureCatalog(t testing.TB) string {
 		t.Skipf("real input files are not here: %v", err)
 	}
 	return dir
-}
-
-// TestFixtureTagRows reads real files of the older form and checks that their rows of hashtags are
-// not data.
-func TestFixtureTagRows(t *testing.T) {
-	t.Parallel()
-	fixtureCatalog(t)
-	paths, err := filepath.Glob(fixtureDir + "/hxl/*.csv")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	for _, path := range paths {
-		f, err := os.Open(path)
-		testkit.Must(t, err)
-		r, err := newCSV(path, f, nil, nil)
-		testkit.Must(t, err)
-		rows := 0
-		for err = r.read(); err == nil; err = r.read() {
-			rows++
-			if isTagRow(r.cells) {
-				t.Errorf("%s:%d: a row of tags: %s", path, r.line, r.raw)
-			}
-		}
-		if err != io.EOF || rows == 0 {
-			t.Errorf("%s: %d rows, then %v", path, rows, err)
-		}
-		f.Close()
-	}
 }
 
 // BenchmarkBuild loads the sample, which has few rows: it measures mostly the cost of each table.

@@ -253,7 +253,9 @@ func TestRowLosses(t *testing.T) {
 		said := strings.Join(r.Losses(), "\n")
 		for _, want := range []string{
 			"duplicate rows: idps: 1 row with other values than the one kept, first: idps/a.csv:3 and " +
-				"idps/b.csv:3, which has priority, differ in population: admin2_ref=1",
+				"idps/b.csv:3, which has priority, differ in population: admin2_ref=1 provider_admin1_name=\"\" " +
+				`provider_admin2_name="Name" assessment_type="BA" reporting_round=1 operation="Op" ` +
+				"reference_period_start=2025-01-01\n",
 			"dropped: 1 × code_of_another_country, first: idps/a.csv:4: " +
 				`location_code TCD, but admin2_code "AF0101" is of AFG`,
 			"dropped: 1 × code_of_another_country, first: idps/b.csv:2: ",
