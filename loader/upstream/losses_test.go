@@ -42,10 +42,6 @@ type loss struct {
 	fewer bool // the table has fewer rows than before
 
 	says string // one of these words is in the reason, separated by a bar
-
-	// finds is in the reason, at a first load too: rows contradict each other or themselves. Roles
-	// without the columns are not changed.
-	finds string
 }
 
 func headerOnly(_ *testing.T, old []byte, _ string) []byte { return old[:bytes.IndexByte(old, '\n')+1] }
@@ -72,80 +68,6 @@ func withoutCountry(t *testing.T, old []byte, country string) []byte {
 	return filtered(t, old, func(_ int, head, row []string) bool {
 		return !slices.Contains(countriesOf(head, row), country)
 	})
-}
-
-// marked marks all rows of a country in error.
-func marked(t *testing.T, old []byte, country string) []byte {
-	return edited(t, old, func(head, row []string) []string {
-		if slices.Contains(countriesOf(head, row), country) {
-			return set(head, row, "error", "Duplicate row")
-		}
-		return row
-	})
-}
-
-// edited changes each row, or leaves it as it is.
-func edited(t *testing.T, old []byte, edit func(head, row []string) []string) []byte {
-	return filtered(t, old, func(_ int, head, row []string) bool {
-		copy(row, edit(head, row))
-		return true
-	})
-}
-
-// first changes the first good row that the edit can be made to.
-func first(edit func(head, row []string) []string) func(*testing.T, []byte, string) []byte {
-	return func(t *testing.T, old []byte, _ string) []byte {
-		done := false
-		return edited(t, old, func(head, row []string) []string {
-			next := row
-			if !done && goodRow(head, row) != nil {
-				next = edit(head, row)
-				done = !slices.Equal(next, row)
-			}
-			return next
-		})
-	}
-}
-
-// set is a row with another cell, or the same row if there is no such column or the cell is empty.
-func set(head, row []string, column, value string) []string {
-	at := slices.Index(head, column)
-	if at < 0 || row[at] == "" && column != "error" {
-		return row
-	}
-	next := slices.Clone(row)
-	next[at] = value
-	return next
-}
-
-// repeated adds a row with another end of its period.
-func repeated(t *testing.T, old []byte, _ string) []byte {
-	var again []byte
-	filtered(t, old, func(_ int, head, row []string) bool {
-		if next := set(head, row, "reference_period_end", "2030-12-31"); again == nil && goodRow(head, row) != nil {
-			var b bytes.Buffer
-			w := csv.NewWriter(&b)
-			_ = w.Write(next)
-			w.Flush()
-			again = b.Bytes()
-		}
-		return true
-	})
-	return slices.Concat(bytes.TrimSuffix(old, []byte("\n")), []byte("\n"), again)
-}
-
-// elsewhere names another country than that of a unit or market.
-func elsewhere(head, row []string) []string {
-	for _, column := range []string{"admin1_code", "admin2_code", "market_code"} {
-		if at := slices.Index(head, column); at >= 0 && len(owners()[row[at]]) > 0 {
-			next := set(head, row, "location_code", "AFG")
-			if slices.Equal(next, row) {
-				next = set(head, row, "location_code", "TCD")
-			}
-			return next
-		}
-	}
-	return row
 }
 
 // countriesOf are the countries that a row may be placed in: those that it names, and those of its
@@ -255,18 +177,6 @@ var losses = []loss{
 		return bytes.ReplaceAll(old, []byte("reference_period_start"), []byte("start"))
 	}},
 	{name: "no row", data: headerOnly, kept: true},
-	{name: "a country in error", data: marked, finds: "rows are marked in error"},
-	{name: "a row again with another value", data: repeated, finds: "duplicate rows: "},
-	{name: "another country", data: first(elsewhere), finds: "code_of_another_country"},
-	{name: "a start far ahead", finds: "period_too_far_ahead", data: first(func(head, row []string) []string {
-		return set(head, row, "reference_period_start", "2205-03-31")
-	})},
-	{name: "ages out of order", finds: "ages_out_of_order", data: first(func(head, row []string) []string {
-		if at := slices.Index(head, "max_age"); at >= 0 && row[at] != "" {
-			return set(head, row, "min_age", "99")
-		}
-		return row
-	})},
 	{name: "no byte", kept: true, data: func(*testing.T, []byte, string) []byte { return nil }},
 }
 
@@ -503,10 +413,6 @@ func (w *world) checkLosses(t *testing.T, first, again loadFunc, twice bool) {
 			}
 			r := first(t, l, channel+"-first", 1, nil)
 			rows, said := tableIn(r, w.role).Rows, strings.Join(r.Losses(), "\n")
-			if l.finds != "" {
-				w.checkFound(t, l, r)
-				return
-			}
 			if rows == 0 && (!r.Partial ||
 				!slices.Contains(r.Empty, w.role) || !strings.Contains(said, "no rows: "+w.role)) {
 				t.Errorf("no row at a first load: partial %t, %q", r.Partial, said)
@@ -529,17 +435,6 @@ func (w *world) publish(channel string) error {
 	return w.store.Channels.Publish(channel, w.first.Snapshot, somewhere)
 }
 
-// checkFound checks a load of rows that contradict each other or themselves.
-func (w *world) checkFound(t *testing.T, l loss, r *loader.Report) {
-	t.Helper()
-	for path, data := range w.change(t, l) {
-		same := bytes.Equal(data, edited(t, w.files[path].Data, func(_, row []string) []string { return row }))
-		if said := strings.Join(r.Losses(), "\n"); same == strings.Contains(said, l.finds) || r.Partial == same {
-			t.Errorf("changed %t, partial %t, %q", !same, r.Partial, said)
-		}
-	}
-}
-
 // checkLoss checks the n-th load with a loss.
 func (w *world) checkLoss(t *testing.T, l loss, n int, r *loader.Report) {
 	t.Helper()
@@ -548,8 +443,6 @@ func (w *world) checkLoss(t *testing.T, l loss, n int, r *loader.Report) {
 	m, err := w.store.Snapshots.Manifest(r.Snapshot)
 	testkit.Must(t, err)
 	switch {
-	case l.finds != "":
-		w.checkFound(t, l, r)
 	case l.fewer && n == 1 && w.role != catalogfile.RiskRole: // which has one row of a country
 		if now.Rows >= before.Rows || !r.Partial || !strings.Contains(said, fmt.Sprintf(
 			"fewer rows: %s: %d rows, %d before", now.Table, now.Rows, before.Rows)) {
