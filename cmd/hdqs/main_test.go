@@ -118,12 +118,6 @@ func runWith(t *testing.T, env []string, stdin string, args ...string) cmdResult
 	return cmdResult{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// run runs the program to its end.
-func run(t *testing.T, args ...string) cmdResult {
-	t.Helper()
-	return runWith(t, nil, "", args...)
-}
-
 // mustExit runs the program and fails the test if it exits with another code.
 func mustExit(t *testing.T, code int, args ...string) cmdResult {
 	t.Helper()

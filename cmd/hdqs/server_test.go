@@ -202,12 +202,6 @@ func (s *server) mustAnswer(t *testing.T) {
 	}
 }
 
-// snapshotID returns the snapshot that the admin listener reports.
-func (s *server) snapshotID(t *testing.T) string {
-	t.Helper()
-	return decode[struct{ Snapshot string }](t, ask(t, "GET", s.admin+"/readyz").body).Snapshot
-}
-
 // TestServeSample starts the program without a catalog, as a newcomer does, and asks for
 // everything.
 func TestServeSample(t *testing.T) {

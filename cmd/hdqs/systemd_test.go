@@ -1,7 +1,7 @@
 package main_test
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -97,130 +96,10 @@ func (f *fakeSystemd) startReady(t *testing.T, env []string, args ...string) *pr
 // count returns how many lines of notifications begin with a text.
 func (f *fakeSystemd) count(line string) int { return strings.Count("\n"+f.told.String(), "\n"+line) }
 
-// keepAliveCaller sends requests over connections that stay open.
-type keepAliveCaller struct {
-	address, request string
-	asked, closing   *atomic.Int64 // requests; answers with Connection: close
-	late             *atomic.Int64 // requests that came after the server may have given up waiting for them
-}
-
-// lastWait is how long a server that shuts down waits for the next request of a connection.
-const lastWait = 100 * time.Millisecond
-
-// connect opens one connection and sends requests over it until it is closed.
-func (c *keepAliveCaller) connect() error {
-	began := time.Now()
-	conn, err := net.Dial("tcp", c.address)
-	if err != nil {
-		return err
-	}
-	return c.ask(conn, began)
-}
-
-// ask sends requests until an answer closes the connection, or until a busy machine has let the
-// server wait too long. The server waits from the last answer, or from the connection's start.
-func (c *keepAliveCaller) ask(conn net.Conn, from time.Time) error {
-	defer conn.Close()
-	in := bufio.NewReader(conn)
-	for n := 1; ; n++ {
-		if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
-			return err
-		}
-		c.asked.Add(1)
-		begins := time.Now()
-		_, err := io.WriteString(conn, c.request)
-		silent := time.Since(from)
-		from = begins
-		var response *http.Response
-		if err == nil {
-			response, err = http.ReadResponse(in, nil)
-		}
-		switch {
-		case err != nil && silent >= lastWait:
-			c.late.Add(1)
-			return nil
-		case err != nil:
-			return fmt.Errorf("request %d of a connection, after %s: %w", n, silent, err)
-		}
-		if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != 200 {
-			return fmt.Errorf("request %d of a connection: %d, %w", n, response.StatusCode, err)
-		}
-		if response.Close {
-			c.closing.Add(1)
-			if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
-				return fmt.Errorf("after the closing answer: %q, %w", rest, err)
-			}
-			return nil
-		}
-	}
-}
-
-// TestPassedSocket restarts a service whose socket systemd holds, while clients with persistent
-// connections and with a connection for each request ask for lists. No request fails: connections
-// that come while no process runs wait for the next one.
+// TestPassedSocket: a flag that contradicts a passed socket is refused, and a socket with the name
+// admin is for the admin listener. A connection that comes while a process ends, or none runs, waits
+// for the next one: TestRequestDuringShutdown of api has what those get that were accepted.
 func TestPassedSocket(t *testing.T) {
-	parallel(t)
-	store, f := sampleStore(t), newFakeSystemd(t)
-	flags := []string{"--store", store, "--snapshot-poll", "0"}
-	s := f.startReady(t, nil, flags...)
-	s.waitFor(t, "printed address of the passed socket", func() bool { // READY=1 takes another way
-		return s.logged("listening on http://" + f.address)
-	})
-	var asked, closing, late atomic.Int64
-	stop := make(chan struct{})
-	var all [2]sync.WaitGroup
-	for kind, last := range []string{"Connection: close\r\n", ""} {
-		c := keepAliveCaller{
-			address: f.address, asked: &asked, closing: &closing, late: &late,
-			request: "GET " + with(conflictPath+"?limit=20") + " HTTP/1.1\r\nHost: x\r\n" + last + "\r\n",
-		}
-		for range 8 {
-			all[kind].Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-					}
-					if err := c.connect(); err != nil {
-						t.Error(err)
-						return
-					}
-				}
-			})
-		}
-	}
-	for range 5 {
-		before := asked.Load()
-		testkit.WaitFor(t, "requests", func() bool { return asked.Load() >= before+200 })
-		if code := s.stop(t); code != 0 || s.logged("did not end in time") {
-			t.Errorf("exit code %d\n%s", code, s.log)
-		}
-		waiting, err := net.Dial("tcp", f.address)
-		if err == nil {
-			_, err = io.WriteString(waiting,
-				"GET "+with(conflictPath)+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-		}
-		if err != nil {
-			t.Fatalf("while no process runs: %v", err)
-		}
-		s = f.startReady(t, nil, flags...)
-		answer, err := io.ReadAll(waiting)
-		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK\r\n") {
-			t.Errorf("a request from before the start: %.200q, %v", answer, err)
-		}
-		waiting.Close()
-	}
-	close(stop)
-	all[0].Wait()
-	s.stop(t) // which ends persistent connections
-	all[1].Wait()
-	t.Logf("%d requests, %d closing answers, %d late", asked.Load(), closing.Load(), late.Load())
-}
-
-// TestPassedSocketFlags: a flag that contradicts a passed socket is refused, and a socket with the
-// name admin is for the admin listener.
-func TestPassedSocketFlags(t *testing.T) {
 	parallel(t)
 	f := newFakeSystemd(t)
 	for _, env := range [][]string{nil, {"HDQS_LISTEN=127.0.0.1:0"}} {
@@ -238,11 +117,46 @@ func TestPassedSocketFlags(t *testing.T) {
 		t.Errorf("--admin beside a socket: %v\n%s", p.cmd.ProcessState, p.log)
 	}
 	second := f.open(t, "hdqs.socket", "127.0.0.1:0")
-	s := f.startReady(t, nil)
+	s := f.startReady(t, nil, "--shutdown-delay", "0")
+	s.waitFor(t, "printed address of the passed socket", func() bool { // READY=1 takes another way
+		return s.logged("listening on http://" + f.address)
+	})
 	for address, path := range map[string]string{f.address: "/docs", second: "/docs", admin: "/readyz"} {
 		if a := ask(t, "GET", "http://"+address+path); a.status != 200 {
 			t.Errorf("%s on %s: %d", path, address, a.status)
 		}
+	}
+	// While the process waits for the rest of a request it accepts no other connection: that of the
+	// next client is for the next process.
+	dial := func(request string) net.Conn {
+		conn, err := net.Dial("tcp", f.address)
+		testkit.Must(t, err)
+		t.Cleanup(func() { conn.Close() })
+		_, err = io.WriteString(conn, request)
+		testkit.Must(t, err)
+		return conn
+	}
+	const rest = " / HTTP/1.1\r\nHost: x\r\n\r\n"
+	held := dial("GET" + rest + "GET")
+	_, err := held.Read(make([]byte, 1))
+	testkit.Must(t, err)
+	s.signal(t, syscall.SIGTERM)
+	testkit.WaitFor(t, "the end to begin", func() bool { return f.count("STOPPING=1") > 0 })
+	time.Sleep(100 * time.Millisecond)
+	next := dial("GET " + with(conflictPath) + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	testkit.Must(t, next.SetReadDeadline(time.Now().Add(300*time.Millisecond)))
+	if n, err := next.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%d bytes, %v of the process that ends", n, err)
+	}
+	_, err = io.WriteString(held, rest)
+	testkit.Must(t, err)
+	if code := s.wait(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	s = f.startReady(t, nil)
+	testkit.Must(t, next.SetReadDeadline(time.Now().Add(testkit.Patience)))
+	if answer, err := io.ReadAll(next); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK\r\n") {
+		t.Errorf("a request from before the start: %.200q, %v", answer, err)
 	}
 	s.stop(t)
 	null, err := os.Open(os.DevNull)

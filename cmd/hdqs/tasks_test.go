@@ -18,7 +18,6 @@ import (
 	"strings"
 	"testing"
 
-	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 )
 
@@ -43,7 +42,6 @@ var (
 	taskCell   = regexp.MustCompile(`(?s)<td[^>]*>(.*?)</td>`)
 	taskImage  = regexp.MustCompile(`<meta property="og:image" content="([^"]*)">`)
 	taskEmbed  = regexp.MustCompile(`(?s)<textarea [^>]*id="embed"[^>]*>(.*?)</textarea>`)
-	taskChange = regexp.MustCompile(`kind=([a-z]+)&amp;list=([a-z-]+)&[^>]*>([0-9]+)</a>`)
 	taskNumber = regexp.MustCompile(`<(?:data value="([^"]*)"|` +
 		`p class="value[^"]*">\s*<strong(?: title="([^"]*)")?>([^<]*)<)`)
 	taskFrame = regexp.MustCompile(`src="([^"]*)"`)
@@ -369,44 +367,4 @@ func workbook(t *testing.T, body []byte) string {
 		testkit.Must(t, err)
 	}
 	return all.String()
-}
-
-// TestTaskOfChanges finds what changed of one country since a day.
-func TestTaskOfChanges(t *testing.T) {
-	parallel(t)
-	store := sampleStore(t)
-	from, _ := inspect(t, store)
-	s := serve(t, "--store", store)
-	edition := newCatalogOf(t, generator.Options{Seed: 1, Edited: 8})
-	run(t, "build", "--catalog", edition, "--store", store, "--snapshot-time", "2026-11-28T00:00:00Z")
-	s.signalAndWait(t, "the swap", "snapshot swapped")
-	for _, language := range [][]string{
-		{"/", "What changed", "Show", "Since", "Country"}, {"/fr/", "Ce qui a changé", "Montrer", "Depuis", "Pays"},
-	} {
-		p := &person{server: s, t: t}
-		p.open(language[0])
-		p.follow(language[1])
-		p.submit(language[2], language[3], "2026-11-21", language[4], "Afghanistan")
-		p.changes(from.ID)
-	}
-}
-
-// changes fails unless the numbers of changes of Afghanistan are those of the interface.
-func (p *person) changes(since string) {
-	p.t.Helper()
-	compared := 0
-	for _, m := range taskChange.FindAllStringSubmatch(p.page, -1) {
-		place := "location_code"
-		if m[2] == "refugees-persons-of-concern" || m[2] == "returnees" {
-			place = "origin_location_code"
-		}
-		a := ask(p.t, "GET", p.base+with(listPathOf(p.t, m[2])+"/changes?"+place+"=AFG&limit=1&since="+since))
-		compared++
-		if totals := a.header.Get("X-Changes"); !strings.Contains(totals, m[1]+"="+m[3]) {
-			p.t.Errorf("%s: %s %s, the interface says %s", m[2], m[1], m[3], totals)
-		}
-	}
-	if compared < 10 {
-		p.t.Errorf("%s has only %d numbers", p.at, compared)
-	}
 }
