@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -241,18 +242,26 @@ const (
 // reservedLabels are top-level domains without real addresses.
 var reservedLabels = []string{"arpa", "invalid", "local", "localhost", "onion", "test"}
 
-// The two parts of an address. Marks are parts of letters in some scripts.
-var (
-	localForm  = regexp.MustCompile("^[\\pL\\p{Nd}\\pM!#$%&'*+/=?^_`{|}~-]+(\\.[\\pL\\p{Nd}\\pM!#$%&'*+/=?^_`{|}~-]+)*$")
-	domainForm = regexp.MustCompile(`^[\pL\p{Nd}\pM]([\pL\p{Nd}\pM-]*[\pL\p{Nd}\pM])?` +
-		`(\.[\pL\p{Nd}\pM]([\pL\p{Nd}\pM-]*[\pL\p{Nd}\pM])?)*$`)
+// The words between the periods of the two parts of an address. Marks are parts of letters in some
+// scripts.
+const (
+	emailLetter = `\pL\p{Nd}\pM`
+	emailAtom   = "[" + emailLetter + "!#$%&'*+/=?^_`{|}~-]+"
+	emailLabel  = "[" + emailLetter + "]([" + emailLetter + "-]*[" + emailLetter + "])?"
 )
+
+// emailForms are the forms of the two parts. Compiling them takes a millisecond, so a start does not.
+var emailForms = sync.OnceValues(func() (local, domain *regexp.Regexp) {
+	form := func(word string) *regexp.Regexp { return regexp.MustCompile("^" + word + `(\.` + word + ")*$") }
+	return form(emailAtom), form(emailLabel)
+})
 
 // parseEmail reads an address, also in the form "Some Name <address>". normal is the address with
 // its domain in lower case; reason is empty if the address is good.
 func parseEmail(text string) (normal, reason string) {
 	address := bareAddress(text)
 	local, domain, hasAt := strings.Cut(address, "@")
+	localForm, domainForm := emailForms()
 	isLonger := func(text string, most int) bool { return utf8.RuneCountInString(text) > most }
 	switch {
 	case !hasAt:
