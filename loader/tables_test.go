@@ -118,51 +118,6 @@ func checkIndexes(t *testing.T, table *table, e contractEndpoint) {
 	}
 }
 
-// TestThemes looks for literals that contradict themselves or each other.
-func TestThemes(t *testing.T) {
-	t.Parallel()
-	roles, views := map[string]bool{}, map[string]bool{}
-	for _, th := range themes {
-		name, isData := th.table.name, th.category != ""
-		if isData != (th.subcategory != "") || isData != (th.places != nil) {
-			t.Errorf("%s: category %q, subcategory %q, places %v: want all or none",
-				name, th.category, th.subcategory, th.places)
-		}
-		if isData && (th.role == "" || th.steps == nil || th.list.Source.Dataset == "") {
-			t.Errorf("%s: a data theme has a role, steps and a dataset", name)
-		}
-		if isData && catalogfile.IsReference(th.role) {
-			t.Errorf("%s: role %s is a folder and a reference list", name, th.role)
-		}
-		if th.role != "" && roles[th.role] {
-			t.Errorf("%s: role %s is declared twice", name, th.role)
-		}
-		roles[th.role] = true
-		if views[th.viewName()] {
-			t.Errorf("%s: view %s is declared twice", name, th.viewName())
-		}
-		views[th.viewName()] = true
-		for _, p := range th.places {
-			if c, ok := columnOf(th.table, p.prefix+"location_code"); !ok || c.group != p.group {
-				t.Errorf("%s: group %s has no %slocation_code", name, p.group, p.prefix)
-			}
-		}
-		for column := range th.view.renamed {
-			if _, ok := columnOf(th.table, column); !ok {
-				t.Errorf("%s: renamed column %s is not in the table", name, column)
-			}
-		}
-	}
-	for _, th := range themes {
-		for _, role := range th.joins() {
-			joined := func(list *theme) bool { return list.role == role && list.table.key != nil }
-			if !slices.ContainsFunc(joinedLists, joined) {
-				t.Errorf("%s: joined with the list %s, which is not a join table", th.table.name, role)
-			}
-		}
-	}
-}
-
 // TestInputs checks that every role that a directory may have is published somewhere, but for the
 // list of locations.
 func TestInputs(t *testing.T) {
