@@ -5,7 +5,6 @@ package edge_test
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/internal/testkit"
 )
 
 // identifierParams are spellings of a parameter that holds a visitor's identifier.
@@ -75,27 +73,6 @@ func TestNoIdentifierInAnswers(t *testing.T) {
 	}
 	if statuses[2] == 0 || statuses[3] == 0 || statuses[4] == 0 {
 		t.Errorf("answers by status: %v", statuses)
-	}
-}
-
-// TestEdgeIdentifiers checks that visitors behind one cache see nothing of each other's
-// identifiers.
-func TestEdgeIdentifiers(t *testing.T) { onFronts(t, testEdgeIdentifiers) }
-
-func testEdgeIdentifiers(t *testing.T, f *front) {
-	g, b := startEdge(t, f, state.Options{Bulk: true, BaseURL: "http://edge.example"}), apitest.NewBulkDir(t)
-	b.Put(t, apitest.SampleID, rand.New(rand.NewPCG(6, 17)))
-	testkit.Must(t, g.server.Files.LookForBulk(b.Bulk))
-	visitors := []string{visitorIdentifier(t, "first-visitor"), visitorIdentifier(t, "second-visitor")}
-	for _, m := range g.server.Lists.Routes.Mounts {
-		for _, target := range apitest.EveryPage(m.Prefix) {
-			for i, mine := range visitors {
-				got := g.ask(t, "GET", withPair(target, "app_identifier="+url.QueryEscape(mine)), nil)
-				if got.Status >= 500 || repeats(&got, visitors[1-i]) || repeats(&got, mine) {
-					t.Errorf("%s: %d, %v %.300s", target, got.Status, got.Header, got.Body)
-				}
-			}
-		}
 	}
 }
 
