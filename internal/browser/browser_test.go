@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -35,67 +34,21 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestBrowserDriver: keys reach the element with the focus, links and downloads are followed, and
-// nothing leaves this machine.
+// TestBrowserDriver: what a page asks another machine for is noted. TestBrowserJourney of cmd/hdqs
+// has keys, links and downloads.
 func TestBrowserDriver(t *testing.T) {
 	if os.Getenv("HDQS_EDGE") == "" {
 		t.Skip("HDQS_EDGE is not set: 'make edge' runs this with Chromium")
 	}
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(servePages))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!DOCTYPE html><title>Page</title><img src="https://other.example/a.png">`)
+	}))
 	t.Cleanup(server.Close)
 	p := Open(t)
-	p.Size(390, 844, true)
-	p.Goto(server.URL + "/form")
-	if got := p.Eval("innerWidth + ' ' + devicePixelRatio"); got != "390 2" {
-		t.Errorf("a phone is %s", got)
-	}
-	p.TabTo("x.id == 'field'")
-	p.Type("Mali 2")
-	p.Control("a", "selectAll")
-	p.Control("c", "copy")
-	p.Press("End")
-	p.Control("v", "paste")
-	p.Wait("document.getElementById('field').value == 'Mali 2Mali 2'")
-	p.Media("print", "dark")
-	const medium = "matchMedia('print').matches + ' ' + matchMedia('(prefers-color-scheme: dark)').matches"
-	if got := p.Eval(medium); got != "true true" {
-		t.Errorf("the medium is %s", got)
-	}
-	p.TabTo("x.id == 'file'")
-	p.Press("Enter")
-	if name, content := p.Downloaded(".csv"); name != "rows.csv" || string(content) != "a,b\n" {
-		t.Errorf("downloaded %s with %q", name, content)
-	}
-	p.Follow("x.id == 'next'", "Enter")
-	p.Wait("location.pathname == '/next'")
-	if picture := p.Picture(50); !strings.HasPrefix(string(picture), "RIFF") {
-		t.Errorf("the picture begins with %.12q", picture)
-	}
+	p.Goto(server.URL + "/")
 	if got := p.Elsewhere(); !slices.Contains(got, "https://other.example/a.png") {
 		t.Errorf("requests elsewhere: %q", got)
-	}
-	p.Scripts(false)
-	p.Goto(server.URL + "/form")
-	if got := p.Eval("document.title"); got != "Form" {
-		t.Errorf("without scripts the title is %q", got)
-	}
-}
-
-// servePages serves a form, whose script changes its title, and the page after it.
-func servePages(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
-	case "/form":
-		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, `<!DOCTYPE html><title>Form</title><meta name="viewport" content="width=device-width">
-			<input id="field"><a id="file" href="/rows.csv" download>rows</a><a id="next" href="/next">next</a>
-			<script>document.title = 'with scripts'</script>`)
-	case "/rows.csv":
-		_, _ = io.WriteString(w, "a,b\n")
-	case "/next":
-		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, `<!DOCTYPE html><title>Next</title><img src="https://other.example/a.png">`)
-	default:
-		http.NotFound(w, r)
 	}
 }

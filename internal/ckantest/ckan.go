@@ -33,8 +33,7 @@ type Site struct {
 	// Fault, if set, may respond to a request itself. It returns true if it did.
 	Fault func(w http.ResponseWriter, r *http.Request) bool
 
-	Requests map[string]int   // by kind: search, show, download, file
-	Sent     map[string]int64 // bytes of files, by path
+	Requests map[string]int // by kind: search, show, download, file
 	links    map[string]string
 	read     *content // parsed Files; nil before the first request
 }
@@ -187,7 +186,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Lock()
 	defer s.Unlock()
 	if s.Requests == nil {
-		s.Requests, s.Sent, s.links = map[string]int{}, map[string]int64{}, map[string]string{}
+		s.Requests, s.links = map[string]int{}, map[string]string{}
 	}
 	if s.Fault != nil && s.Fault(w, r) {
 		return
@@ -303,19 +302,5 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv")
 	version := sha256.Sum256(slices.Concat(data, []byte(s.Modified[name])))
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, version))
-	http.ServeContent(&counted{ResponseWriter: w, site: s, name: name}, r, "", time.Time{}, bytes.NewReader(data))
-}
-
-// counted counts the bytes that were sent, by file.
-type counted struct {
-	http.ResponseWriter
-	site *Site
-	name string
-}
-
-// Write implements io.Writer.
-func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.ResponseWriter.Write(p)
-	c.site.Sent[c.name] += int64(n)
-	return n, err
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }

@@ -3,27 +3,11 @@ package testkit
 import (
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"reflect"
 	"sync/atomic"
 	"testing"
 )
-
-// TestChangeCSV: cells are changed and records left out by the names in the header, and texts that
-// need quotes keep their bytes.
-func TestChangeCSV(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "below", "a.csv")
-	WriteFile(t, path, []byte("name,n\n\"a, \"\"b\"\"\",1\nc,2\nd,3\n"))
-	ChangeCSV(t, path, func(cell func(name string) *string) bool {
-		*cell("n") += "0"
-		return *cell("name") != "c"
-	})
-	if got := string(ReadFile(t, path)); got != "name,n\n\"a, \"\"b\"\"\",10\nd,30\n" {
-		t.Errorf("%q", got)
-	}
-}
 
 // TestCases: empty lines and comments are no cases, and the last part of one may have separators.
 func TestCases(t *testing.T) {
@@ -32,24 +16,6 @@ func TestCases(t *testing.T) {
 	WriteFile(t, path, []byte("# a | comment\n\na | b\r\n | # | c"))
 	if got := Cases(t, path, " | ", 2); !reflect.DeepEqual(got, [][]string{{"a", "b"}, {"", "# | c"}}) {
 		t.Errorf("%q", got)
-	}
-}
-
-// TestReplaceFile: who has the old file open goes on to read that.
-func TestReplaceFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "a")
-	WriteFile(t, path, []byte("old"))
-	old, err := os.Open(path)
-	Must(t, err)
-	defer old.Close()
-	ReplaceFile(t, path, []byte("new"))
-	if text, err := io.ReadAll(old); err != nil || string(text) != "old" {
-		t.Errorf("the open file has %q, %v", text, err)
-	}
-	files, err := os.ReadDir(filepath.Dir(path))
-	if Must(t, err); string(ReadFile(t, path)) != "new" || len(files) != 1 {
-		t.Errorf("%q, %d files", ReadFile(t, path), len(files))
 	}
 }
 
@@ -81,16 +47,5 @@ func TestCountReads(t *testing.T) {
 	l.Close()
 	if _, err := l.Accept(); err == nil {
 		t.Error("a closed listener accepts")
-	}
-}
-
-// TestReadArrowRefuses: a stream that is cut off, or has a length that leads out of it, is an
-// error.
-func TestReadArrowRefuses(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{"", "ARROW1", "\xff\xff\xff\xff", "\xff\xff\xff\xff\x08\x00\x00\x00abc"} {
-		if table, err := ReadArrow([]byte(text)); err == nil {
-			t.Errorf("%q is read as %v", text, table)
-		}
 	}
 }
