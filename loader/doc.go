@@ -44,9 +44,9 @@
 //
 // # Tests
 //
-// TestBothKindsOfCatalogAgree compares whole loads with an independent computation: it generates one
-// world as files and as dumps of the joined views, and wants equal segments. testdata/catalogs has
-// small catalogs with what their loads give, the faults of rows and of files among them.
+// TestBothKindsOfCatalogAgree compares whole loads with an independent computation: it generates
+// one world as files and as dumps of the joined views, and wants equal segments. testdata/catalogs
+// has small catalogs with what their loads give, the faults of rows and of files among them.
 //
 // TestFinishAgainstNaive does the same for the table builder alone: dropping duplicates and
 // sorting.

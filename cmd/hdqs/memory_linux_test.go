@@ -41,12 +41,12 @@ func (p *process) anonymousBytes(t *testing.T) int64 {
 	return n << 10
 }
 
-// TestSwapUnderLoad swaps back and forth between two snapshots during requests. No request may fail,
-// and each answer must come from one snapshot. There is a limit with room for only one beside its
-// replacement, where the system allows in a control group of that size, and the process stays below
-// it: replaced snapshots are dropped, and their memory is free at once, not only when
-// --keep-previous is over. Under the race detector, with which a server takes several times as much,
-// there is none.
+// TestSwapUnderLoad swaps back and forth between two snapshots during requests. No request may
+// fail, and each answer must come from one snapshot. There is a limit with room for only one beside
+// its replacement, where the system allows in a control group of that size, and the process stays
+// below it: replaced snapshots are dropped, and their memory is free at once, not only when
+// --keep-previous is over. Under the race detector, with which a server takes several times as
+// much, there is none.
 func TestSwapUnderLoad(t *testing.T) {
 	parallel(t)
 	const limit = 168 << 20

@@ -97,8 +97,8 @@ func (f *fakeSystemd) startReady(t *testing.T, env []string, args ...string) *pr
 func (f *fakeSystemd) count(line string) int { return strings.Count("\n"+f.told.String(), "\n"+line) }
 
 // TestPassedSocket: a flag that contradicts a passed socket is refused, and a socket with the name
-// admin is for the admin listener. A connection that comes while a process ends, or none runs, waits
-// for the next one: TestRequestDuringShutdown of api has what those get that were accepted.
+// admin is for the admin listener. A connection that comes while a process ends, or none runs,
+// waits for the next one: TestRequestDuringShutdown of api has what those get that were accepted.
 func TestPassedSocket(t *testing.T) {
 	parallel(t)
 	f := newFakeSystemd(t)
