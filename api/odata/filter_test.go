@@ -1,15 +1,12 @@
 package odata
 
 import (
-	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"hdqs/aggregate"
 	"hdqs/api/render"
 	"hdqs/api/reply"
-	"hdqs/index"
 )
 
 // fuzzSet has a property of each kind.
@@ -23,8 +20,8 @@ var fuzzSet = &set{Name: "things", Properties: []property{
 	{Name: render.RowKeyField, kind: text},
 }}
 
-// FuzzFilter reads filters, and asks each condition of values near those that it names: what the
-// index is asked must say the same as the condition.
+// FuzzFilter reads filters: any text is one or a fault, and so are its parts. TestODataJoined proves
+// what they mean.
 func FuzzFilter(f *testing.F) {
 	for _, filter := range []string{
 		"name eq 'it''s'", "name in ('a','b') or name eq 'c'", "number gt 5 and number le 9", "5 lt number",
@@ -49,86 +46,11 @@ func FuzzFilter(f *testing.F) {
 			return
 		}
 		for _, part := range conditions(n) {
-			property := -1
-			var values []value
-			part.walk(func(c *node) {
-				if c.op == constant {
-					return
-				}
-				property = c.property
-				for _, l := range c.literals {
-					values = append(values, near(&l, fuzzSet.Properties[property].kind)...)
-				}
-			})
-			if property < 0 {
-				continue
-			}
-			same, err := parseFilter(fuzzSet, part.text)
-			if err != nil && !strings.Contains(err.Error(), "more than") {
+			if _, err := parseFilter(fuzzSet, part.text); err != nil && !strings.Contains(err.Error(), "more than") {
 				t.Fatalf("%q has the part %q: %v", filter, part.text, err)
-			}
-			filters := fuzzSet.filtersOf(part, property)
-			for _, v := range append(values, value{}) {
-				asked := v
-				if v.kind == day {
-					asked.int = dayOf(v.int)
-				}
-				want := part.eval(&asked) == yes
-				if same != nil && (same.eval(&asked) == yes) != want {
-					t.Fatalf("%q has the part %q, which says something else of %+v", filter, part.text, v)
-				}
-				got := !slices.ContainsFunc(filters, func(f index.Filter) bool { return !passes(&f, v) })
-				if got != want {
-					t.Fatalf("%q asks %v of %+v: %t, want %t", filter, filters, v, got, want)
-				}
 			}
 		}
 	})
-}
-
-// near are values of a kind near a literal.
-func near(l *value, k kind) (all []value) {
-	switch k {
-	case text:
-		for _, s := range []string{l.text, l.text + "x", "x" + l.text, strings.ToUpper(l.text), ""} {
-			all = append(all, value{kind: text, text: s})
-		}
-	case float:
-		f := l.asFloat()
-		for _, x := range []float64{f, math.Nextafter(f, math.Inf(1)), math.Nextafter(f, math.Inf(-1)), f + 1, 0} {
-			all = append(all, value{kind: float, float: x})
-		}
-	case boolean:
-		all = []value{{kind: boolean}, {kind: boolean, int: 1}}
-	default:
-		n := l.int
-		if l.kind == float && math.Abs(l.float) < 1<<62 {
-			n = int64(l.float)
-		}
-		for _, d := range []int64{0, 1, -1, microsPerDay, -microsPerDay, microsPerDay / 2} {
-			if x := n + d; (k == integer || x > -1<<56 && x < 1<<56) && (d > 0) == (x > n) {
-				all = append(all, value{kind: k, int: x})
-			}
-		}
-	}
-	return all
-}
-
-// passes is what a filter of the index says of a value, which is as it is stored.
-func passes(f *index.Filter, v value) bool {
-	if f.Op == index.Tested {
-		switch t := f.Test; {
-		case v.kind == null:
-			return t.Null
-		case v.kind == text:
-			return t.Text(v.text)
-		case v.kind == float:
-			return t.Float(v.float)
-		default:
-			return t.Int(v.int)
-		}
-	}
-	return v.kind == text && slices.Contains(f.Values, index.Value{Text: v.text})
 }
 
 // TestValueOf: a value of a computed record is what a filter compares with.
