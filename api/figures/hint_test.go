@@ -174,15 +174,3 @@ func TestFacetsOfManyNumbers(t *testing.T) {
 		t.Errorf("%d, more %s, %.300s", got.Status, more, got.Body)
 	}
 }
-
-// TestFacetsWithoutTable checks that an endpoint without a table has no values.
-func TestFacetsWithoutTable(t *testing.T) {
-	t.Parallel()
-	s := apitest.SampleOf(t, state.Options{SkipWarmUp: true}, "/api/v2/metadata/location", 5)
-	for format, want := range map[string]string{"json": state.EmptyJSON, "csv": "field,value,count\r\n"} {
-		target := "/api/v2/climate/rainfall/facets?app_identifier=" + apitest.Identifier + "&of=version&output_format=" + format
-		if got := s.Answer("GET", target, nil); got.Status != 200 || string(got.Body) != want {
-			t.Errorf("%s: %d %q", target, got.Status, got.Body)
-		}
-	}
-}

@@ -51,7 +51,7 @@ func TestAllFields(t *testing.T) {
 	}
 }
 
-// TestFieldsOfMissingTable checks the header line of an endpoint whose table the snapshot has not.
+// TestFieldsOfMissingTable checks what is answered about a table that the snapshot has not.
 func TestFieldsOfMissingTable(t *testing.T) {
 	t.Parallel()
 	s := apitest.SampleOf(t, state.Options{}, "/api/v2/metadata/sector", 3)
@@ -61,6 +61,9 @@ func TestFieldsOfMissingTable(t *testing.T) {
 		"/api/v2/metadata/sector?fields=name&output_format=csv&code=none":       "name\r\n",
 		"/hapi/api/v2/metadata/dataset?fields=dataset_hdx_id&output_format=csv": "",
 		"/api/v2/metadata/agency-market?fields=name&output_format=geojson":      state.EmptyPoints,
+		"/api/v2/climate/rainfall?output_format=ndjson":                         "",
+		"/api/v2/climate/rainfall/facets?of=version":                            state.EmptyJSON,
+		"/api/v2/climate/rainfall/facets?of=version&output_format=csv":          "field,value,count\r\n",
 	} {
 		got := s.Answer("GET", target+"&app_identifier="+apitest.Identifier, nil)
 		if got.Status != 200 || string(got.Body) != want {
@@ -158,3 +161,5 @@ func checkComputed(t *testing.T, s *api.Server, target string, list api.Answer) 
 		}
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -12,59 +12,9 @@ import (
 	"hdqs/api"
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
-
-// TestSourceFields checks X-Data-Updated and X-Data-Stale on every kind of successful answer, under
-// both sets of names, and that answers of other statuses do not have them.
-func TestSourceFields(t *testing.T) {
-	t.Parallel()
-	s := apitest.Sample(t, state.Options{}, 200)
-	address := apitest.Listen(t, s)
-	const fresh, stale = "/api/v2/metadata/location", "/api/v2/metadata/org"
-	for path, since := range map[string]string{fresh: "", stale: "since=2026-11-18"} {
-		for _, prefix := range []string{"", contract.HAPIPrefix} {
-			for _, query := range []string{
-				"", "&output_format=csv", "&limit=3", "&limit=0", "&snapshot=" + apitest.SampleID, "&offset=9999",
-			} {
-				target := prefix + path + "?app_identifier=" + apitest.Identifier + query
-				whole := s.Answer("GET", target, nil)
-				tag, _ := apitest.Field(whole, "ETag")
-				for _, c := range []struct {
-					method string
-					header []reply.HeaderField
-					status int
-				}{
-					{"GET", nil, 200},
-					{"HEAD", nil, 200},
-					{"GET", apitest.Fields("Accept-Encoding", "gzip"), 200},
-					{"GET", apitest.Fields("Accept-Encoding", "gzip"), 200}, // from the cache
-					{"HEAD", apitest.Fields("Accept-Encoding", "zstd"), 200},
-					{"GET", apitest.Fields("If-None-Match", tag), 304},
-					{"HEAD", apitest.Fields("If-None-Match", tag), 304},
-				} {
-					got := apitest.Ask(t, address, c.method, target, c.header)
-					newest := apitest.Header(got, contract.HeaderUpdated)
-					if got.Status != c.status || newest != "2026-11-17T23:59:59Z" {
-						t.Errorf("%s %s %v: %d, updated %q", c.method, target, c.header, got.Status, newest)
-					}
-					if value, has := apitest.Field(got, contract.HeaderStale); value != since || has != (since != "") {
-						t.Errorf("%s %s %v: stale %q, want %q", c.method, target, c.header, value, since)
-					}
-				}
-			}
-		}
-	}
-	for _, target := range []string{stale, stale + "?app_identifier=" + apitest.Identifier + "&limit=x", "/docs", "/"} {
-		got := apitest.Ask(t, address, "GET", target, nil)
-		_, updated := apitest.Field(got, contract.HeaderUpdated)
-		if _, since := apitest.Field(got, contract.HeaderStale); updated || since {
-			t.Errorf("%s: %d has fields about sources: %v", target, got.Status, got.Header)
-		}
-	}
-}
 
 // TestSourceFieldsAfterSwap checks that a table that becomes stale, and is whole again later, says
 // so at each swap, also where answers are cached or revalidated. Its content stays, but its tags
