@@ -52,24 +52,6 @@ func TestBrowseChips(t *testing.T) {
 	}
 }
 
-// TestBrowseOData: pages in both names lead to the files of spreadsheets, which are at the root.
-func TestBrowseOData(t *testing.T) {
-	t.Parallel()
-	s := apitest.Sample(t, state.Options{}, 30)
-	for _, prefix := range []string{"", "/hapi"} {
-		files := regexp.MustCompile(`href="([^"]*/odata/[^"]*)"`).
-			FindAllSubmatch(apitest.Browse(s, prefix+"/browse/idps").Body, -1)
-		for _, m := range files {
-			if a := apitest.Browse(s, string(m[1])); a.Status != 200 {
-				t.Errorf("%s/browse/idps leads to %s, which is %d", prefix, m[1], a.Status)
-			}
-		}
-		if len(files) != 2 {
-			t.Errorf("%s/browse/idps leads to %d files", prefix, len(files))
-		}
-	}
-}
-
 // TestPagesTakeTurns checks that a page waits for those before it, and that a query does not.
 func TestPagesTakeTurns(t *testing.T) {
 	t.Parallel()

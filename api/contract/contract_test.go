@@ -285,8 +285,9 @@ func TestRemovedParams(t *testing.T) {
 	}
 }
 
-// TestEarlierFilters checks which filters of version 1 there are in HAPI names: a start is inclusive,
-// an end exclusive, and the provider's names match a part. They are unknown in the contract's.
+// TestEarlierFilters checks which filters of version 1 there are in HAPI names: a start is
+// inclusive, an end exclusive, and the provider's names match a part. They are unknown in the
+// contract's.
 func TestEarlierFilters(t *testing.T) {
 	const period = "reference_period_start_min reference_period_start_max " +
 		"reference_period_end_min reference_period_end_max"

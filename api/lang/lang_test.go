@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"sync"
 	"testing"
 
 	"hdqs/api/say"
@@ -169,21 +168,6 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: %q, want %q", code, got, want)
 		}
 	}
-}
-
-// TestConcurrent: a language says texts to many at once.
-func TestConcurrent(t *testing.T) {
-	t.Parallel()
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for n := range 500 {
-				named(t, "ar").T("%s records", Count(n))
-				named(t, "fr").Say(say.Of("no record of %s at any level; %s", "SDN", "x"))
-			}
-		})
-	}
-	all.Wait()
 }
 
 func TestWords(t *testing.T) {

@@ -20,8 +20,8 @@ var fuzzSet = &set{Name: "things", Properties: []property{
 	{Name: render.RowKeyField, kind: text},
 }}
 
-// FuzzFilter reads filters: any text is one or a fault, and so are its parts. TestODataJoined proves
-// what they mean.
+// FuzzFilter reads filters: any text is one or a fault, and so are its parts. TestODataJoined
+// proves what they mean.
 func FuzzFilter(f *testing.F) {
 	for _, filter := range []string{
 		"name eq 'it''s'", "name in ('a','b') or name eq 'c'", "number gt 5 and number le 9", "5 lt number",
