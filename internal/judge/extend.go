@@ -183,11 +183,15 @@ func newest(key func(r row) string, rows []row) []row {
 	return kept
 }
 
-// keyText is the values of columns as one text.
-func keyText(columns []string, r row) string {
+// keyText is the values of columns as one text. In some of them, those that mean everybody are one.
+func keyText(columns []string, r row, everybody ...string) string {
 	var b strings.Builder
 	for _, column := range columns {
-		b.WriteString(valueKey(r.stored[column]))
+		if v := r.stored[column]; slices.Contains(everybody, column) && meansEverybody(column, v) {
+			b.WriteString("everybody|")
+		} else {
+			b.WriteString(valueKey(v))
+		}
 	}
 	return b.String()
 }

@@ -92,21 +92,14 @@ func (rd *reader) keep(e *endpoint, rows, whole []row) []row {
 
 // editionKey is what rows of one edition have in common besides their period.
 func (rd *reader) editionKey(e *endpoint, r row) string {
-	var b strings.Builder
+	var columns []string
 	if !slices.Contains(wholeLists, lastPart(e.Path)) {
-		b.WriteString(valueKey(r.stored["location_code"]))
+		columns = append(columns, "location_code")
 		if e.field("admin_level") != nil && !rd.kept.coarsest {
-			b.WriteString(valueKey(r.stored["admin_level"]))
+			columns = append(columns, "admin_level")
 		}
 	}
-	for _, field := range editionFields[lastPart(e.Path)] {
-		if v := r.stored[field]; field == "category" && meansEverybody(field, v) {
-			b.WriteString("everybody|")
-		} else {
-			b.WriteString(valueKey(v))
-		}
-	}
-	return b.String()
+	return keyText(append(columns, editionFields[lastPart(e.Path)]...), r, "category")
 }
 
 // ofWhole keeps the rows of the newest period of all rows that pass the filters of dates alone.
@@ -155,33 +148,19 @@ func hasCode(r row, unit string) bool {
 
 // seriesKey is what rows of one series have in common. A place that has a code is that code.
 func seriesKey(e *endpoint, r row) string {
-	var b strings.Builder
-	for _, column := range e.series {
+	return keyText(slices.DeleteFunc(slices.Clone(e.series), func(column string) bool {
 		unit := strings.TrimSuffix(strings.TrimPrefix(column, "provider_"), "_name")
-		if strings.HasSuffix(column, "_name") && strings.HasPrefix(unit, "admin") && hasCode(r, unit) {
-			continue
-		}
-		b.WriteString(valueKey(r.stored[column]))
-	}
-	return b.String()
+		return strings.HasSuffix(column, "_name") && strings.HasPrefix(unit, "admin") && hasCode(r, unit)
+	}), r)
 }
 
 // fieldsKey is what a row has in common with those whose place contains its own, or that its own
 // contains, besides the period.
 func fieldsKey(e *endpoint, r row) string {
-	var b strings.Builder
-	b.WriteString(valueKey(r.stored["location_code"]))
-	for _, column := range e.series {
-		v := r.stored[column]
-		switch fields := everybodyFields[lastPart(e.Path)]; {
-		case strings.Contains(column, "admin"):
-		case slices.Contains(fields, column) && meansEverybody(column, v):
-			b.WriteString("everybody|")
-		default:
-			b.WriteString(valueKey(v))
-		}
-	}
-	return b.String()
+	columns := slices.DeleteFunc(slices.Clone(e.series), func(column string) bool {
+		return strings.Contains(column, "admin")
+	})
+	return keyText(append(columns, "location_code"), r, everybodyFields[lastPart(e.Path)]...)
 }
 
 // containsPlace reports whether the place of a row contains that of another of the same country: by
