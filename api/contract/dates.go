@@ -107,7 +107,7 @@ func (m *moment) zone() (micros int64) {
 	m.refuse(!strings.ContainsRune("+-\u2212", sign), "invalid timezone sign")
 	m.rest = m.rest[size:]
 	hour := m.number(2, "invalid timezone hour")
-	if strings.HasPrefix(m.rest, ":") { // strings.TrimPrefix would need memory
+	if m.rest != "" && m.rest[0] == ':' { // strings.TrimPrefix would need memory
 		m.rest = m.rest[1:]
 	}
 	minute := m.number(2, "invalid timezone minute")

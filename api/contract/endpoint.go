@@ -223,8 +223,8 @@ func fieldsOf(t Type, names []string) []Field {
 	return fields
 }
 
-// textFilter matches texts in any case, with wildcards: like a whole value of a column, or a part of
-// it. The column is named as the parameter if there are no others.
+// textFilter matches texts in any case, with wildcards: a whole value of a column, or a part of it.
+// The column is named as the parameter if there are no others.
 func textFilter(op index.Op, name string, limit int, columns ...string) Param {
 	if columns == nil {
 		columns = []string{name}

@@ -174,8 +174,8 @@ var historyFields = slices.Concat(
 // upTo is the filter by which a figure is as it was known at a time.
 var upTo = dates[1:]
 
-// FigureEndpoints are the endpoints of the headline figures by set of names: the first one of all of
-// them, then one for each in the order of Headlines.
+// FigureEndpoints are the endpoints of the headline figures by set of names: the first one of all
+// of them, then one for each in the order of Headlines.
 var FigureEndpoints = func() [2][]Endpoint {
 	country, groups := []Param{textFilter(index.Like, CountryParam, 128)}, []Param{groupFilter("", CountryParam)}
 	all := []Endpoint{{
