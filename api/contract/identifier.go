@@ -250,7 +250,8 @@ const (
 	emailLabel  = "[" + emailLetter + "]([" + emailLetter + "-]*[" + emailLetter + "])?"
 )
 
-// emailForms are the forms of the two parts. Compiling them takes a millisecond, so a start does not.
+// emailForms are the forms of the two parts. Compiling them takes a millisecond, so a start does
+// not.
 var emailForms = sync.OnceValues(func() (local, domain *regexp.Regexp) {
 	form := func(word string) *regexp.Regexp { return regexp.MustCompile("^" + word + `(\.` + word + ")*$") }
 	return form(emailAtom), form(emailLabel)

@@ -212,11 +212,22 @@ func TestClientsMCPPage(t *testing.T) {
 // files asks for, with only the base of the addresses changed. See testdata/clients/catalogs.py.
 func TestClientsCatalogs(t *testing.T) {
 	parallel(t)
+	testCatalogs(t, "../../loader/sample/catalog")
+}
+
+// TestClientsCatalogsFixtures is the same with the real input.
+func TestClientsCatalogsFixtures(t *testing.T) {
+	parallel(t)
+	testCatalogs(t, filepath.Join(testkit.Fixtures(t), "catalog"))
+}
+
+func testCatalogs(t *testing.T, catalog string) {
+	t.Helper()
 	python := filepath.Join(clientsDir(t), "catalogs", "bin", "python")
 	folder, tree := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "tree")
 	const formats = "parquet,csv.gz,hapi-parquet"
-	mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder, "--bulk", "--bulk-formats",
-		formats)
+	mustExit(t, 0, "build", "--catalog", catalog, "--store", folder, "--snapshot-time", buildTime, "--bulk",
+		"--bulk-formats", formats)
 	mustExit(t, 0, "export", tree, "--store", folder, "--formats", formats)
 	latest, err := filepath.EvalSymlinks(filepath.Join(tree, "latest"))
 	testkit.Must(t, err)

@@ -235,19 +235,29 @@ const usualEngines = "engines duckdb duckdb_iceberg duckdb_join polars pandas py
 // bulk files that HDQS_ENGINES_STORE names.
 func TestClientsEngines(t *testing.T) {
 	parallel(t)
-	dir, folder := clientsDir(t), os.Getenv("HDQS_ENGINES_STORE")
+	folder := os.Getenv("HDQS_ENGINES_STORE")
 	if folder == "" {
 		folder = filepath.Join(t.TempDir(), "store")
 		mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder)
 		addBulk(t, folder, 500, bulk.Parquet)
 	}
-	engines := strings.Fields(cmp.Or(os.Getenv("HDQS_ENGINES"), usualEngines))
-	s := serve(t, "--store", folder, "--bulk")
-	python := filepath.Join(dir, engines[0], "bin", "python")
-	args := append([]string{filepath.Join("testdata", "clients", "engines.py"), s.base, folder}, engines[1:]...)
-	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
-	t.Logf("%s", out)
-	testkit.Must(t, err)
+	testEngines(t, folder, usualEngines)
+}
+
+// TestClientsEnginesFixtures is the same with the real input. pandas, which reads with pyarrow, is
+// left to `make soak`.
+func TestClientsEnginesFixtures(t *testing.T) {
+	parallel(t)
+	clientsDir(t)
+	folder := filepath.Join(t.TempDir(), "store")
+	mustExit(t, 0, "build", "--catalog", filepath.Join(testkit.Fixtures(t), "catalog"), "--store", folder,
+		"--snapshot-time", buildTime)
+	addBulk(t, folder, testkit.Trials(2000, 15000), bulk.Parquet) // the sample has partitioned tables too
+	engines := strings.Fields(usualEngines)
+	if !testkit.Long() {
+		engines = slices.DeleteFunc(engines, func(name string) bool { return name == "pandas" })
+	}
+	testEngines(t, folder, strings.Join(engines, " "))
 }
 
 // addBulk writes the bulk files and Iceberg tables of a store. Tables of more than some rows have a
@@ -273,6 +283,18 @@ func openShown(t *testing.T, folder string) (*store.Store, *store.Snapshot) {
 	snap, err := st.Snapshots.Open(p.ID)
 	testkit.Must(t, err)
 	return st, snap
+}
+
+func testEngines(t *testing.T, folder, usual string) {
+	t.Helper()
+	dir := clientsDir(t)
+	engines := strings.Fields(cmp.Or(os.Getenv("HDQS_ENGINES"), usual))
+	s := serve(t, "--store", folder, "--bulk")
+	python := filepath.Join(dir, engines[0], "bin", "python")
+	args := append([]string{filepath.Join("testdata", "clients", "engines.py"), s.base, folder}, engines[1:]...)
+	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
+	t.Logf("%s", out)
+	testkit.Must(t, err)
 }
 
 // snippetPattern finds the programs on a page of records.
