@@ -232,3 +232,5 @@ func TestCountryChanges(t *testing.T) {
 		t.Errorf("%s has no records that were removed", link[1])
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -76,3 +76,5 @@ func TestSides(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

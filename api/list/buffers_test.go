@@ -92,3 +92,5 @@ func askPipelined(r *rand.Rand, address string, limits []int, want map[string][]
 	}
 	return nil
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -161,5 +161,3 @@ func checkComputed(t *testing.T, s *api.Server, target string, list api.Answer) 
 		}
 	}
 }
-
-func TestMain(m *testing.M) { apitest.Main(m) }

@@ -490,3 +490,5 @@ func placeless(f ogcFeature) int {
 	}
 	return 0
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -274,3 +274,5 @@ func TestRollback(t *testing.T) {
 		t.Errorf("If-None-Match with the tag of the first snapshot: %d", got.Status)
 	}
 }
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -1,9 +1,0 @@
-package country_test
-
-import (
-	"testing"
-
-	"hdqs/api/apitest"
-)
-
-func TestMain(m *testing.M) { apitest.Main(m) }

@@ -1,9 +1,0 @@
-package find_test
-
-import (
-	"testing"
-
-	"hdqs/api/apitest"
-)
-
-func TestMain(m *testing.M) { apitest.Main(m) }

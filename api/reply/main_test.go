@@ -1,9 +1,0 @@
-package reply_test
-
-import (
-	"testing"
-
-	"hdqs/api/apitest"
-)
-
-func TestMain(m *testing.M) { apitest.Main(m) }
