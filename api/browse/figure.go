@@ -59,6 +59,14 @@ func drawFigure(q *Question, s state) (*figure, error) {
 		return nil, err
 	}
 	x.draw(q, s, groups, m, by)
+	if x.since != "" && x.Limit.Coverage != "" {
+		rows := s.asked.Copy().Keep("start_date", x.since).As(contract.Aggregate)
+		answer, err := q.Source.Ask(rows.GroupBy(by.fields...).Measure(request...))
+		if err != nil {
+			return nil, err
+		}
+		x.Limit.Coverage = unitsText(l, coverageOf(s.asked, answer), true)
+	}
 	if err := x.addSummed(q, s.asked, by, by.fields, m.request()); err != nil {
 		return nil, err
 	}

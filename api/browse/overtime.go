@@ -41,6 +41,7 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 		x.Data.Head = headOf(capital(l.T(b.value)), names, m.label)
 	}
 	if len(all) > most {
+		x.since = labels[0]
 		x.Chart.Cut = append(x.Chart.Cut, l.T(newestDrawn[b.value], lang.Count(len(labels)), lang.Count(len(all))))
 		if most < maxLabels {
 			from := l.T("The whole period, from %s on", all[max(0, len(all)-maxLabels)])

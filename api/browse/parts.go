@@ -42,6 +42,7 @@ type figure struct {
 	around   float64 // what figures are above or below of; 0 for nothing
 	sentence string  // the title without its time
 	when     string  // the time in the title
+	since    string  // the first time that is drawn, where earlier ones are not
 	lasts    string  // over how long figures are added up, in words
 
 	asked state // the page that draws the same, with what was chosen for the reader; without a path for none

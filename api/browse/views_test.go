@@ -54,6 +54,26 @@ func TestBrowseSummed(t *testing.T) {
 	}
 }
 
+// TestBrowseCoverage: how many units have records is said of the months that are drawn.
+func TestBrowseCoverage(t *testing.T) {
+	t.Parallel()
+	tables := apitest.FigureTables(t)
+	apitest.AddRows(t, tables, `
+only conflict_event
+CAF/CF01 2014-01; event_type=demonstration; events=1; fatalities=0
+CAF/CF01 2024-01; event_type=demonstration; events=1; fatalities=0
+CAF/CF02 2024-01; event_type=demonstration; events=1; fatalities=0`)
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	const path = "/browse/conflict-events?by=month&event_type=demonstration&location_code=CAF&measure=events"
+	for more, want := range map[string]string{"": "2 of 3", "&span=all": "1 of 3"} {
+		const text = "In the time with the fewest reports, "
+		if page := string(apitest.Browse(s, path+more).Body); !strings.Contains(page, text+want+" provinces") {
+			_, said, _ := strings.Cut(page, text)
+			t.Errorf("%q: want %s units: %.100s", more, want, said)
+		}
+	}
+}
+
 // TestBrowsePrices: prices of several countries are a line for each, also where they are of the
 // same currency, unit and type.
 func TestBrowsePrices(t *testing.T) {
