@@ -226,7 +226,7 @@ func Lines(l *lang.Language, h *contract.Headline, unit, people string, lines []
 	for _, line := range lines {
 		names = append(names, line.Name)
 		for _, at := range slices.Sorted(maps.Keys(line.Values)) {
-			g := newGroup(l, at, at, strconv.FormatFloat(line.Values[at], 'f', 6, 64))
+			g := newGroup(l, at, at, strconv.FormatFloat(line.Values[at], 'f', 9, 64))
 			g.second = line.Name
 			groups = append(groups, g)
 		}

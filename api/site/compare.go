@@ -43,7 +43,7 @@ const populationFigure = "population"
 // comparePage is what the page shows.
 type comparePage struct {
 	pageHead
-	Figures   []figureChoice
+	Figures   []*contract.Headline
 	Chosen    string // names of places, as the field has them
 	Unknown   string // names of none
 	Meant     []meant
@@ -60,11 +60,6 @@ type comparePage struct {
 	Chart     template.HTML
 	Page      *browse.Page // the view of the figure, nil without figures to compare
 	Lines     any          // the figure over time for each 1,000 people, nil without
-}
-
-type figureChoice struct {
-	Name, Title string
-	Selected    bool
 }
 
 // meant is a country that is not compared, and has a name that was sent.
@@ -123,12 +118,11 @@ func newCompare(
 	p pages, v *state.Served, ctx *fasthttp.RequestCtx, all *country.Overview,
 ) (page *comparePage, err error) {
 	args := ctx.QueryArgs()
-	page = &comparePage{Figure: contract.Headlines[0], PerHead: string(args.Peek(headParam)) == perHead}
+	page = &comparePage{
+		Figures: contract.Headlines, Figure: contract.Headlines[0], PerHead: string(args.Peek(headParam)) == perHead,
+	}
 	if h, _ := contract.HeadlineOf(string(args.Peek(figureParam)), contract.ContractNames); h != nil {
 		page.Figure = h
-	}
-	for _, h := range contract.Headlines {
-		page.Figures = append(page.Figures, figureChoice{h.Name, p.at.T(h.Title), h == page.Figure})
 	}
 	var names, unknown []string
 	also := map[string][]string{} // by name: all countries that have it
@@ -388,6 +382,7 @@ func (c *compared) fill(
 	var years []string
 	var start, end, updated string
 	sum, heads := new(big.Rat), 0.0
+	c.number = math.Inf(-1) // without a figure it is the last
 	for _, code := range c.codes {
 		r := figures[code]
 		value, isNumber := new(big.Rat).SetString(r.Value("value"))
@@ -429,7 +424,7 @@ func (c *compared) fill(
 	if c.year = min(end, loaded)[:min(len(end), len("2006"))]; heads > 0 {
 		c.People = yearsText(p, years)
 		c.head = c.number / heads * 1000
-		c.Head = browse.Number(p.Language, strconv.FormatFloat(c.head, 'f', 6, 64))
+		c.Head = browse.Number(p.Language, strconv.FormatFloat(c.head, 'f', 9, 64))
 	}
 }
 
@@ -477,8 +472,7 @@ func (c *comparePage) draw(p place) {
 	if len(bars) == 0 {
 		return
 	}
-	drawn := chart.Bars(&chart.Chart{
+	c.Chart = chart.Bars(&chart.Chart{
 		ID: "compared", Title: c.Sentence, Unit: c.Unit, Language: p.Language,
-	}, bars)
-	c.Chart = drawn.HTML()
+	}, bars).HTML()
 }

@@ -130,7 +130,13 @@ MLI 2023; population_status=INN; sector_code=Intersectoral; category=total; popu
 only population
 AFG 2018; gender=all; age_range=all; population=1000
 AFG 2024; gender=all; age_range=all; population=2000
-MLI 2020; gender=all; age_range=all; population=1000`)
+MLI 2020; gender=all; age_range=all; population=1000
+CAF 2020; gender=all; age_range=all; population=62657890
+only conflict_event
+CAF 2023-06; event_type=demonstration; events=167; fatalities=0
+only food_price
+AFG 2022-06; market_code=A; commodity_code=rice; currency_code=USD; unit=KG; price=40
+AFG 2023-06; market_code=A; commodity_code=rice; currency_code=USD; unit=KG; price=30`)
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	page := string(apitest.Browse(s, "/compare?country=AFG,MLI&per=1000").Body)
 	text := strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " ")), " ")
@@ -140,5 +146,14 @@ MLI 2020; gender=all; age_range=all; population=1000`)
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q: %s", want, text)
 		}
+	}
+	page = string(apitest.Browse(s, "/compare?figure=demonstration_events&country=CAF&per=1000").Body)
+	if !strings.Contains(page, `<td class="number">0.00267 `) { // 0.0026653
+		t.Errorf("a figure is rounded twice: %s", page)
+	}
+	page = string(apitest.Browse(s, "/compare?figure=price_change_in_a_year&country=MLI,AFG").Body)
+	first, rest, _ := strings.Cut(page, "/country/AFG")
+	if !strings.Contains(rest, "/country/MLI") || strings.Contains(first, "/country/MLI") {
+		t.Error("a country without a figure goes before one whose figure is below zero")
 	}
 }
