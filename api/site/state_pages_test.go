@@ -51,6 +51,9 @@ func TestChangelog(t *testing.T) {
 	t.Cleanup(func() { s.State.Snapshots.Current.Swap(nil).Release(s.State.Log) })
 	for _, m := range s.Lists.Routes.Mounts {
 		page := pageOf(t, s, m.Prefix+"/changelog")
+		if tables := strings.Count(page, "<table>"); tables == 0 || tables != strings.Count(page, `can be scrolled"><table>`) {
+			t.Errorf("%s: some of %d tables are wider than a phone", m.Prefix, tables)
+		}
 		text := shownText(page)
 		newer := strings.Index(text, "with snapshot first, 1 table has changed.")
 		older := strings.Index(text, "with snapshot zero,")
