@@ -323,7 +323,7 @@ func checkFoundFigure(t *testing.T, s *server, query, name string) {
 			Reason *string
 		}
 	}](t, ask(t, "GET", s.base+with(contract.FiguresPath+"/"+name+request)).body).Data[0]
-	want := "There is no figure:"
+	want := `<p class="sentence"><bdi>`
 	if number, has := record.Value.(float64); has {
 		_, shown, _ := strings.Cut(page, `<p class="headline"><strong><data value="`)
 		shown, _, _ = strings.Cut(shown, `"`)
