@@ -44,7 +44,11 @@ func firstOfFigure(q *Question, s state, h *contract.Headline) (*first, error) {
 		}
 		isAll := len(records) > 0 && len(s.asked.Copy().Drop(taken...).Pairs()) == 0
 		if isAll || slices.ContainsFunc(records, isOf) {
-			return v.drawOwn(v.tile(h, records), h)
+			t, err := v.tile(h, records)
+			if err != nil {
+				return nil, err
+			}
+			return v.drawOwn(t, h)
 		}
 		if !s.asked.Has("end_date") && !s.asked.Has(h.Takes) {
 			break // the other one asks the same

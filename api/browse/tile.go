@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"maps"
 	"math/big"
 	"slices"
@@ -16,6 +17,7 @@ type tile struct {
 	Title, Value, Unit string
 	Exact              string // the number that the value rounds
 	Of                 string // the country, or how many there are
+	IsOne              bool   // the figure is of one of several countries, which goes before it
 	Period, Source     string
 	Age                string // that it is old
 	Coverage           string
@@ -36,18 +38,49 @@ func (f *first) addTiles(v *viewer, names []string) error {
 		if len(records) == 0 {
 			continue
 		}
-		t, d := v.tile(h, records), drawingOf(h)
+		t, err := v.tile(h, records)
+		if err != nil {
+			return err
+		}
+		d := drawingOf(h)
 		t.Chosen = v.named(v.declared(&d))
 		f.Tiles = append(f.Tiles, t)
 	}
 	return nil
 }
 
+// shareOf is the share of all countries together, of a figure that is a sum in per cent of its
+// whole; nil of another one, and where the figures are not of one time.
+func (v *viewer) shareOf(h *contract.Headline, records []textual.Record) (*big.Rat, error) {
+	i := slices.IndexFunc(contract.Headlines, func(of contract.Headline) bool {
+		return of.IsPlain() && of.Path == h.Path && of.Filters == h.Filters && of.Measures[0] == h.Measures[0]
+	})
+	if len(h.Measures) < 2 || h.Measures[1] != h.OutOf || i < 0 || !OneTime(records) {
+		return nil, nil
+	}
+	_, sums, _, err := v.headline(contract.Headlines[i].Name)
+	part, whole, parts := new(big.Rat), new(big.Rat), map[string]string{}
+	for _, r := range sums {
+		parts[r.Value("location_code")] = r.Value("value")
+	}
+	for _, r := range records {
+		a, isPart := new(big.Rat).SetString(parts[r.Value("location_code")])
+		b, isWhole := new(big.Rat).SetString(r.Value("out_of"))
+		if r.Value("value") != "" && isPart && isWhole {
+			part, whole = part.Add(part, a), whole.Add(whole, b)
+		}
+	}
+	if err != nil || whole.Sign() == 0 {
+		return nil, err
+	}
+	return part.Mul(part.Quo(part, whole), big.NewRat(100, 1)), nil
+}
+
 // tile is a figure of one country, of all that are in view, or of the one where it is highest, if
 // figures of several are none.
-func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
+func (v *viewer) tile(h *contract.Headline, records []textual.Record) (t tile, err error) {
 	l := v.q.Language
-	t := tile{Title: l.T(h.Title), Unit: l.T(h.Unit), Reading: l.T(h.Reading), Not: l.T(h.NotThis)}
+	t = tile{Title: l.T(h.Title), Unit: l.T(h.Unit), Reading: l.T(h.Reading), Not: l.T(h.NotThis)}
 	sum, byCode := new(big.Rat), map[string]textual.Record{}
 	var known []group
 	for _, r := range records {
@@ -65,8 +98,9 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	t.LeftOut = cutList(l, t.LeftOut)
 	sortByFigure(known)
 	n := len(known)
-	if n == 0 {
-		return t
+	whole, err := v.shareOf(h, records)
+	if n == 0 || err != nil {
+		return t, err
 	}
 	order := "%[2]s, the highest of %[1]s countries"
 	if h.LeastFirst {
@@ -74,23 +108,26 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 		slices.Reverse(known)
 	}
 	t.Value, t.Exact, t.Of = known[0].text, known[0].exact, known[0].name
-	isSum := h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:") && endsOf(records).areOneTime()
+	if h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:") && OneTime(records) {
+		whole = sum
+	}
 	switch {
 	case n == 1:
-	case isSum:
-		t.Value, t.Exact = rounded(l, plainDigits(sum.FloatString(sumDigits)))
+	case whole != nil:
+		t.Value, t.Exact = rounded(l, plainDigits(whole.FloatString(sumDigits)))
 		t.Of = l.T("%s countries", lang.Count(n))
 	default:
-		t.Of = l.T(order, lang.Count(n), t.Of)
+		t.Of, t.IsOne = l.T(order, lang.Count(n), t.Of), true
 		known = known[:1]
 	}
 	t.describe(v, h, known, byCode)
-	return t
+	return t, nil
 }
 
 // describe adds when the figures of countries are of, who provides them, and what they lack.
 func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records map[string]textual.Record) {
 	l, sources, parts := v.q.Language, map[string]bool{}, map[string]bool{}
+	var shown []textual.Record
 	var partial []string
 	var start, end, updated string
 	for _, g := range known {
@@ -107,6 +144,7 @@ func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records 
 			t.Note = l.T("Preliminary: months are missing, or not finished.")
 		}
 		parts[PartOf(l, h, r)] = true
+		shown = append(shown, r)
 		if text := coverageText(l, fieldsOf(r, "units", "units_known", "admin_level")); text != "" {
 			t.Coverage = l.T("From %s.", text)
 			partial = append(partial, g.name+" "+text)
@@ -115,15 +153,10 @@ func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records 
 	if len(known) > 1 {
 		t.Coverage, t.Partial = "", cutList(l, partial)
 	}
-	for part := range parts {
-		switch isEach := len(parts) == 1 && (len(known) == 1 || h.Series == "month"); {
-		case part == "" || !isEach:
-		case h.OutOfFilters != "": // it is all that there can be
-			t.Coverage = part
-		default:
-			t.Note = part
-		}
+	if len(parts) == 1 && (len(known) == 1 || h.Series == "month") && h.OutOfFilters == "" {
+		t.Note = cmp.Or(slices.Collect(maps.Keys(parts))[0], t.Note)
 	}
+	t.Coverage = cmp.Or(analysedOf(l, h, shown), t.Coverage) // it is all that there can be
 	if start != "" {
 		t.Period, t.Age = When(l, h, start, end, updated, v.q.Freshness.Loaded)
 	}

@@ -54,6 +54,51 @@ func TestBrowseSummed(t *testing.T) {
 	}
 }
 
+// TestBrowseTiles: a share is that of all countries together, people analysed are added up as the
+// people in food crisis are, and a country goes before the figure that is only its own.
+func TestBrowseTiles(t *testing.T) {
+	t.Parallel()
+	tables := apitest.FigureTables(t)
+	apitest.AddRows(t, tables, `
+only funding
+- 2024; location_code=AFG; appeal_code=A; appeal_type=HRP; requirements_usd=100; funding_usd=10
+- 2024; location_code=MLI; appeal_code=M; appeal_type=HRP; requirements_usd=300; funding_usd=210
+only food_security
+AFG 2024-05; classification_type=current; classification_phase=3+; population_in_phase=40
+AFG 2024-05; classification_type=current; classification_phase=all; population_in_phase=100
+MLI 2024-05; classification_type=current; classification_phase=3+; population_in_phase=10
+MLI 2024-05; classification_type=current; classification_phase=all; population_in_phase=50`)
+	ours := contract.CountryGroup{Kind: contract.OwnGroup, Slug: "ours", Name: "Ours", Members: []string{"AFG", "MLI"}}
+	options := state.Options{Identifier: state.IgnoreIdentifier, Groups: []contract.CountryGroup{ours}}
+	s := apitest.Server(t, options, tables)
+	const share, percent = "Share of the appeal that is funded", "</strong> <span>per cent</span></p>"
+	for path, wants := range map[string][]string{
+		"/browse/funding": {
+			share + "</h2>\n<p class=\"value\"><strong>55" + percent + "\n<p>2 countries, 2024",
+			"Narrow down</h2>\n<p class=\"soft\">Number of records</p>",
+		},
+		"/browse/funding?location_code=MLI": {
+			share + "</h2>\n<p class=\"value\"><strong>70" + percent + "\n<p>",
+		},
+		"/browse/food-security": {
+			"<strong>50</strong> <span>people</span>", "of 150 people analysed",
+		},
+		"/browse/national-risk":                                   {"countries</p>\n<p class=\"value\">"},
+		"/compare?figure=people_in_phase_3_or_worse&country=ours": {"of 150 people analysed"},
+	} {
+		page := string(apitest.Browse(s, path).Body)
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s does not have %q", path, want)
+			}
+		}
+	}
+	page := string(apitest.Browse(s, "/browse/conflict-events?by=month&measure=fatalities").Body)
+	if strings.Contains(page, `<select id="by" name="by"></select>`) || strings.Contains(page, "This figure as </p>") {
+		t.Error("a figure has choices and files that are empty")
+	}
+}
+
 // TestBrowseCoverage: how many units have records is said of the months that are drawn.
 func TestBrowseCoverage(t *testing.T) {
 	t.Parallel()

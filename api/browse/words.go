@@ -3,6 +3,7 @@ package browse
 import (
 	"cmp"
 	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -237,7 +238,7 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 	case h.LeastOthers > 0 && isPart:
 		return l.T("the list has %s countries of asylum only", r.Value("other_places"))
 	case h.OutOfFilters != "" && outOf != "":
-		return l.T("of %s people analysed", l.Rounded(outOf))
+		return analysedOf(l, h, []textual.Record{r})
 	case h.Whole && !r.Reason.IsZero():
 		said, _ := l.Say(r.Reason)
 		return said
@@ -245,12 +246,30 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 	return ""
 }
 
+// analysedOf says of how many people in all figures are, empty if that is not known of one.
+func analysedOf(l *lang.Language, h *contract.Headline, records []textual.Record) string {
+	if h.OutOfFilters == "" || len(records) == 0 {
+		return ""
+	}
+	sum := new(big.Rat)
+	for _, r := range records {
+		people, isNumber := new(big.Rat).SetString(r.Value("out_of"))
+		if !isNumber {
+			return ""
+		}
+		sum.Add(sum, people)
+	}
+	return l.T("of %s people analysed", l.Rounded(sum.FloatString(0)))
+}
+
 // Parts says in words what figures that are shown as one are only parts of: what all of them are,
 // and of how many countries some are. It is empty if all are whole, or that is not known.
 func Parts(l *lang.Language, h *contract.Headline, records []textual.Record) string {
 	parts, units, n := make([]string, len(records)), make([]string, len(records)), 0
+	analysed := analysedOf(l, h, records)
 	for i, r := range records {
-		parts[i], units[i] = PartOf(l, h, r), coverageText(l, fieldsOf(r, "units", "units_known", "admin_level"))
+		parts[i] = cmp.Or(analysed, PartOf(l, h, r))
+		units[i] = coverageText(l, fieldsOf(r, "units", "units_known", "admin_level"))
 		if parts[i] == "" && r.Value("complete") == "false" {
 			parts[i] = l.T("preliminary: the newest months can still change")
 		}

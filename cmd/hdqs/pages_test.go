@@ -21,7 +21,7 @@ import (
 
 var (
 	viewTile = regexp.MustCompile(
-		`(?s)<div class="tile(?: part)?"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*)</strong>)?`)
+		`(?s)<div class="tile(?: part)?"><h2>([^<]*)</h2>\s*(?:<p>[^<]*</p>\s*)?<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*)</strong>)?`)
 	viewOption = regexp.MustCompile(`(?s)<select id="choose-commodity_code".*?<option value="([^"]+)"`)
 )
 
@@ -168,6 +168,11 @@ func (s *server) testFirstViews(t *testing.T) {
 				t.Errorf("%s: %s is %v, the countries have %v", path, h.Title, got, sum)
 			}
 		}
+	}
+	of := tilesOf(view("/browse/funding"))
+	share := 100 * of["Funding received for appeals"] / of["Funding asked for"]
+	if got := of["Share of the appeal that is funded"]; !(math.Abs(got-share) < 1e-6) {
+		t.Errorf("of all countries %v per cent of the appeals are funded, want %v", got, share)
 	}
 	t.Logf("%d lists, %d figures, %d sums", len(lists), compared, sums)
 	if len(lists) != 13 || compared < 300 || sums < 10 {
