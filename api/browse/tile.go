@@ -52,7 +52,7 @@ func (f *first) addTiles(v *viewer, names []string) error {
 // shareOf is the share of all countries together, of a figure that is a sum in per cent of its
 // whole; nil of another one, and where the figures are not of one time.
 func (v *viewer) shareOf(h *contract.Headline, records []textual.Record) (*big.Rat, error) {
-	i := slices.IndexFunc(contract.Headlines, func(of contract.Headline) bool {
+	i := slices.IndexFunc(contract.Headlines, func(of *contract.Headline) bool {
 		return of.IsPlain() && of.Path == h.Path && of.Filters == h.Filters && of.Measures[0] == h.Measures[0]
 	})
 	if len(h.Measures) < 2 || h.Measures[1] != h.OutOf || i < 0 || !OneTime(records) {
