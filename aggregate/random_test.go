@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"hdqs/index"
@@ -153,6 +154,26 @@ func TestManyDistinct(t *testing.T) {
 		Query: &index.Query{}, Groups: []Group{{"group", Whole, nil}}, Measures: []Measure{{Distinct, "value"}},
 	}
 	testkit.Must(t, compareAnswer(table, &twinTable{seg: seg}, q, all))
+}
+
+// TestExactTexts adds up numbers without a dictionary, some of which are too exact for 64 bits.
+func TestExactTexts(t *testing.T) {
+	t.Parallel()
+	const rows = 24_000
+	c := snapshot.ColumnData{Name: "value", Kind: snapshot.Decimal}
+	c.Texts = []string{"0." + strings.Repeat("0", 30) + "1"}
+	all := make([]uint32, rows)
+	for i := range all {
+		all[i] = uint32(i)
+		d, _ := snapshot.ParseDec(fmt.Sprintf("%d.01", i))
+		if i%1000 == 7 {
+			d = snapshot.Dec{Scale: snapshot.DecText}
+		}
+		c.Decimals = append(c.Decimals, d)
+	}
+	seg := tables.Segment(t, &snapshot.TableData{Name: "exact", Rows: rows, Columns: []snapshot.ColumnData{c}})
+	q := &Question{Query: &index.Query{}, Measures: []Measure{{Sum, "value"}, {Min, "value"}, {Max, "value"}}}
+	testkit.Must(t, compareAnswer(opened(t, seg, Options{}), &twinTable{seg: seg}, q, all))
 }
 
 // TestFullBytes asks for everything that a table can keep, and compares what it keeps with what it
