@@ -59,6 +59,9 @@ func (v *viewer) shareOf(h *contract.Headline, records []textual.Record) (*big.R
 		return nil, nil
 	}
 	_, sums, _, err := v.headline(contract.Headlines[i].Name)
+	if err != nil {
+		return nil, err
+	}
 	part, whole, parts := new(big.Rat), new(big.Rat), map[string]string{}
 	for _, r := range sums {
 		parts[r.Value("location_code")] = r.Value("value")
@@ -70,8 +73,8 @@ func (v *viewer) shareOf(h *contract.Headline, records []textual.Record) (*big.R
 			part, whole = part.Add(part, a), whole.Add(whole, b)
 		}
 	}
-	if err != nil || whole.Sign() == 0 {
-		return nil, err
+	if whole.Sign() == 0 {
+		return nil, nil
 	}
 	return part.Mul(part.Quo(part, whole), big.NewRat(100, 1)), nil
 }
@@ -98,9 +101,16 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) (t tile, e
 	t.LeftOut = cutList(l, t.LeftOut)
 	sortByFigure(known)
 	n := len(known)
-	whole, err := v.shareOf(h, records)
-	if n == 0 || err != nil {
-		return t, err
+	if n == 0 {
+		return t, nil
+	}
+	var whole *big.Rat // all together
+	if h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:") && OneTime(records) {
+		whole = sum
+	} else if n > 1 {
+		if whole, err = v.shareOf(h, records); err != nil {
+			return t, err
+		}
 	}
 	order := "%[2]s, the highest of %[1]s countries"
 	if h.LeastFirst {
@@ -108,9 +118,6 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) (t tile, e
 		slices.Reverse(known)
 	}
 	t.Value, t.Exact, t.Of = known[0].text, known[0].exact, known[0].name
-	if h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:") && OneTime(records) {
-		whole = sum
-	}
 	switch {
 	case n == 1:
 	case whole != nil:
