@@ -143,7 +143,7 @@ const placeMemory = 400
 func (l *listReader) distinctHeld() int { return l.rowsHeld() * placeMemory }
 
 // cell is the value of the column at this position of headers.
-func (l *listReader) cell(i int) []byte { return l.csv.cells[l.at[i]] }
+func (l *listReader) cell(i int) []byte { return l.csv.cell(l.at[i]) }
 
 // Longest texts of a place, in characters.
 const (
