@@ -71,6 +71,15 @@ func (s *Site) withSnapshot(ctx *fasthttp.RequestCtx, id string, answer func(*st
 	return answer(v)
 }
 
+// withServed calls answer with the current snapshot, nil if there is none yet.
+func (s *Site) withServed(ctx *fasthttp.RequestCtx, answer func(*state.Served) error) error {
+	v, _ := s.State.Snapshots.AcquireIn(ctx, "")
+	if v != nil {
+		defer v.Release(s.State.Log)
+	}
+	return answer(v)
+}
+
 // answerView answers with a page that shows what a request asks for. One that has an error is of no
 // use to caches.
 func (of *view) answerView(

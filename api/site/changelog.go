@@ -195,40 +195,36 @@ const (
 func (p pages) addChangelog() {
 	head := p.Site.sharedHead(reply.HtmlType)
 	p.add(changelogPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
-		v, _ := p.Site.State.Snapshots.AcquireIn(ctx, "")
-		if v != nil {
-			defer v.Release(p.Site.State.Log)
-		}
-		data, err := p.changelogOf(ctx, v, "", false)
-		if err == nil && v != nil {
-			data.Asked, err = p.changesOf(ctx, v)
-		}
-		if err != nil {
-			return err
-		}
-		if day, err := time.Parse(time.DateOnly, data.since()); err == nil {
-			data.Changes = slices.DeleteFunc(data.Changes, func(c changeOnPage) bool { return c.at.Before(day) })
-			for i := range data.Changes {
-				data.Changes[i].count(data.Asked.Country)
+		return p.Site.withServed(ctx, func(v *state.Served) error {
+			data, err := p.changelogOf(ctx, v, "", false)
+			if err == nil && v != nil {
+				data.Asked, err = p.changesOf(ctx, v)
 			}
-		}
-		return p.answerPage(ctx, "changelog.html", data, &head)
+			if err != nil {
+				return err
+			}
+			if day, err := time.Parse(time.DateOnly, data.since()); err == nil {
+				data.Changes = slices.DeleteFunc(data.Changes, func(c changeOnPage) bool { return c.at.Before(day) })
+				for i := range data.Changes {
+					data.Changes[i].count(data.Asked.Country)
+				}
+			}
+			return p.answerPage(ctx, "changelog.html", data, &head)
+		})
 	}, p.Site.Lists.Admission.Pages)
 	if !p.at.IsEnglish() {
 		return
 	}
 	feed := p.Site.hostHead(feedType)
 	p.add(feedPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
-		v, _ := p.Site.State.Snapshots.AcquireIn(ctx, "")
-		if v != nil {
-			defer v.Release(p.Site.State.Log)
-		}
-		data, err := p.changelogOf(ctx, v, p.Site.Lists.Pages.BaseOf(ctx), true)
-		if err != nil {
-			return err
-		}
-		body, err := rendered(texts(), "changelog.atom", data)
-		return p.Site.sendMade(ctx, &feed, feedPath, body, err)
+		return p.Site.withServed(ctx, func(v *state.Served) error {
+			data, err := p.changelogOf(ctx, v, p.Site.Lists.Pages.BaseOf(ctx), true)
+			if err != nil {
+				return err
+			}
+			body, err := rendered(texts(), "changelog.atom", data)
+			return p.Site.sendMade(ctx, &feed, feedPath, body, err)
+		})
 	})
 }
 
