@@ -168,8 +168,10 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 		switch {
 		case f == nil:
 			return nil
+		case ctx.Err() != nil:
+			return cancelled(ctx, u, f)
 		case f.final || errors.Is(f.err, ErrRefused) || errors.Is(f.err, objects.ErrDisk),
-			n == c.options.Tries, ctx.Err() != nil:
+			n == c.options.Tries:
 			c.giveUp(u, f.err)
 			return fmt.Errorf("fetch %s (try %d of %d): %w", u.Redacted(), n, c.options.Tries, f.err)
 		case f.after > c.options.BackoffMax:
@@ -191,9 +193,14 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return fmt.Errorf("fetch %s: %w, after: %w", u.Redacted(), context.Cause(ctx), f.err)
+			return cancelled(ctx, u, f)
 		}
 	}
+}
+
+// cancelled is the error of a try during or after which ctx ended: callers look for its cause.
+func cancelled(ctx context.Context, u *url.URL, f *failure) error {
+	return fmt.Errorf("fetch %s: %w, after: %w", u.Redacted(), context.Cause(ctx), f.err)
 }
 
 // attempt makes one try and releases the slot.

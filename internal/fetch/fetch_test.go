@@ -241,17 +241,28 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+type answers func(*http.Request) (*http.Response, error)
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
+
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })
-	ctx, cancel := context.WithCancel(t.Context())
-	o := testOptions()
-	o.BackoffMin, o.BackoffMax, o.Total = time.Hour, time.Hour, 3*time.Hour
-	time.AfterFunc(20*time.Millisecond, cancel)
-	start := time.Now()
-	_, err := New(o).Download(ctx, objects.Request{Name: server.URL}, filepath.Join(t.TempDir(), "f"))
-	if !errors.Is(err, context.Canceled) || time.Since(start) >= o.BackoffMin/2 {
-		t.Fatalf("got %v", err)
+	for _, after := range []time.Duration{0, 20 * time.Millisecond} { // during the first try, during the wait
+		ctx, cancel := context.WithCancel(t.Context())
+		o := testOptions()
+		o.BackoffMin, o.BackoffMax, o.Total = time.Hour, time.Hour, 3*time.Hour
+		o.Transport = answers(func(*http.Request) (*http.Response, error) {
+			if after == 0 {
+				cancel()
+			}
+			time.AfterFunc(after, cancel)
+			return &http.Response{StatusCode: 503, Body: http.NoBody}, nil
+		})
+		start := time.Now()
+		_, err := New(o).Download(ctx, objects.Request{Name: "http://example.org/f"}, filepath.Join(t.TempDir(), "f"))
+		if !errors.Is(err, context.Canceled) || time.Since(start) >= o.BackoffMin/2 {
+			t.Errorf("cancelled after %s: %v", after, err)
+		}
 	}
 }
 
