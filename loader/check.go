@@ -19,10 +19,9 @@ import (
 //
 // A new file is checked whole before it replaces a good copy, so a file that has changed is parsed
 // twice before it is in a snapshot: here and by the load, with the same reader. The load cannot
-// skip its own checks, since it also reads directories that have not been checked. A file that has
-// not changed is parsed by neither (Options.Verified). datasets are the packages that rows name, so
-// that the check is also the only pass for them. They are returned with an error too, as far as the
-// file could be read.
+// skip its own checks, since it also reads directories that have not been checked. datasets are the
+// packages that rows name, so that the check is also the only pass for them. They are returned with
+// an error too, as far as the file could be read.
 func CheckFile(ctx context.Context, fsys fs.FS, role, name string) (datasets []string, err error) {
 	wanted, optional, ok := headersOf(role)
 	if !ok {

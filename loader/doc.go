@@ -12,7 +12,6 @@
 //	build.go report_text.go  a load, its snapshot and its report
 //	views.go                 reads a directory of view dumps
 //	pass.go lists.go         reads the files of the public catalog: lists, then themes
-//	reuse.go                 what is taken over because nothing has changed
 //	fallback.go losses.go    what is taken from before when the catalog has a fault
 //	metadata.go              datasets and resources: their tables, the sources in the manifest
 //	load.go previous.go      state of a load, and what it leaves for the next one

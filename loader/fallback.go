@@ -101,8 +101,10 @@ func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 		r.keptPlaced = th.table.name
 	}
 	was := p.load.previous.state.Roles[th.role]
-	was.Kept = true
-	r.keepTheme(th, old, entries, was)
+	r.available[old.Table] = entries
+	r.countUses(was.Uses)
+	r.state.Roles[th.role] = was
+	r.keep(old, was)
 	return nil
 }
 

@@ -264,3 +264,77 @@ func TestExtraColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestShrunk checks that a table that would lose more than half of its rows is kept, unless that is
+// allowed.
+func TestShrunk(t *testing.T) {
+	t.Parallel()
+	rows := func(n int) fstest.MapFS {
+		files := smallCatalog(t)
+		lines := strings.SplitAfter(shorthand.Replace(smallTheme), "\n")
+		text := lines[0]
+		for i := range n {
+			text += strings.Replace(lines[1], "Op", "Op"+string(rune('a'+i)), 1)
+		}
+		files["idps/a.csv"] = &fstest.MapFile{Data: []byte(text)}
+		return files
+	}
+	store := openStore(t)
+	build(t, store, rows(10), someDay)
+	for _, c := range []struct {
+		rows, want    int
+		allow, partly bool
+	}{{5, 5, false, true}, {2, 5, false, true}, {1, 5, false, true}, {5, 5, false, false}, {1, 1, true, false}, {
+		0, 0,
+		true, true,
+	}, {3, 3, false, false}} {
+		report, err := Build(t.Context(),
+			Options{
+				Catalog: rows(c.rows), Store: store, SnapshotTime: someDay,
+				AllowShrink: allowed(c.allow), AllowEmpty: Roles(),
+			})
+		testkit.Must(t, err)
+		snap := openBuilt(t, store, report)
+		available := 1
+		if c.want == 0 {
+			available = 0
+		}
+		if n, a := snap.Segments["idps"].Rows(), snap.Segments["data_availability"].Rows(); n != c.want ||
+			a != available || report.Partial != c.partly {
+			t.Errorf("%d rows: %d in the table, %d places, partial %t; want %d, %d, %t", c.rows, n, a, report.Partial,
+				c.want, available, c.partly)
+		}
+		if n := snap.Segments["resource"].Rows(); n != available {
+			t.Errorf("%d rows: %d resources", c.rows, n)
+		}
+	}
+}
+
+// TestDamagedCurrent checks that a current snapshot that cannot be read, as a whole or in one
+// table, does not stop the load that replaces it.
+func TestDamagedCurrent(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	first := build(t, store, smallCatalog(t), someDay)
+	path, err := store.Segments.SegmentPath(segmentsOf(first)["idps"])
+	testkit.Must(t, err)
+	testkit.Must(t, os.Remove(path))
+	again := build(t, store, smallCatalog(t), someDay)
+	sameTables(t, "a table is gone", again, first)
+	openBuilt(t, store, again)
+	testkit.Must(t, os.WriteFile(store.Dir()+"/manifests/"+first.Snapshot+".json", []byte("{"), 0o644))
+	second := build(t, store, smallCatalog(t), someDay.Add(time.Hour))
+	if second.Outcome != "published" || len(second.Refused) == 0 || !second.Partial ||
+		!strings.Contains(second.Refused[0].Why, "cannot be read, so that no loss of rows can be seen") {
+		t.Errorf("%s, refused %v", second.Outcome, second.Refused)
+	}
+	openBuilt(t, store, second)
+}
+
+// allowed are the roles that may shrink: all of them, or none.
+func allowed(all bool) []string {
+	if all {
+		return []string{AllRoles}
+	}
+	return nil
+}

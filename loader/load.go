@@ -40,9 +40,6 @@ type Options struct {
 	StrictResources bool     // drop rows whose resource is in no package
 
 	Fetched *FetchReport // how the catalog was fetched; nil for a local one
-	// Verified says that every file has the sum in catalog.json: an unchanged one is recognised
-	// without reading it.
-	Verified bool
 
 	// BeforePublish is called with the id of a new snapshot when its files are there and the
 	// channel does not show it yet. Its error is that of the load. It may be nil.
@@ -85,7 +82,7 @@ func newLoad(opts Options) *load {
 	opts.Channel = cmp.Or(opts.Channel, defaultChannel)
 	opts.Parallel = cmp.Or(opts.Parallel, min(runtime.GOMAXPROCS(0), maxParallel))
 	l := &load{opts: opts, report: &Report{Format: reportFormat, Catalog: opts.CatalogName}}
-	l.verified, l.progress.call = opts.Verified, opts.Progress
+	l.progress.call = opts.Progress
 	l.maxRows = cmp.Or(opts.MaxRows, DefaultMaxRows)
 	var err error
 	if l.previous, err = openPrevious(opts.Store, opts.Channel); err != nil {
@@ -245,14 +242,6 @@ func (r *result) keep(old store.SegmentRef, was roleState) {
 		Table: old.Table, Rows: old.Rows, Bytes: old.Bytes, SHA256: old.SHA256, Reused: true,
 		tableCounts: was.tableCounts,
 	})
-}
-
-// keepTheme is keep for the table of a role. The caller holds mu.
-func (r *result) keepTheme(th *theme, old store.SegmentRef, entries []available, was roleState) {
-	r.available[old.Table] = entries
-	r.countUses(was.Uses)
-	r.state.Roles[th.role] = was
-	r.keep(old, was)
 }
 
 // addRole reports what came of reading a role. The caller holds mu.

@@ -180,8 +180,8 @@ func (l *load) compareRows(r *result) {
 }
 
 // compareFiles adds a fault to a file for each country of which more rows are misplaced than
-// before, or the last row at a unit is, and says when most of its rows are others. The state has a
-// copy of the report without it. Counts of a role that were not made before are only summed up.
+// before, or the last row at a unit is, and says when most of its rows are others. Counts of a
+// role that were not made before are only summed up.
 func (l *load) compareFiles(r *result) {
 	changed := map[string]bool{} // by role
 	for _, t := range r.report.Tables {

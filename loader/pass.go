@@ -104,7 +104,6 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 		p.refs.joins[th.role] = newJoinTable(th, out.rows)
 		read = append(read, out.rows)
 	}
-	p.sumJoins()
 	return read, nil
 }
 
@@ -178,9 +177,6 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 
 // readTheme loads one data table and writes it, or keeps that of the previous snapshot.
 func (p *pass) readTheme(ctx context.Context, th *theme) error {
-	if kept, err := p.reuse(ctx, th); kept || err != nil {
-		return err
-	}
 	out, err := p.readRole(ctx, th)
 	if err != nil {
 		return err

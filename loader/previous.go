@@ -15,8 +15,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// previous is the snapshot that the channel points to when a load begins. Tables that nothing has
-// changed for are reused from it, and tables that cannot be made from the catalog are kept.
+// previous is the snapshot that the channel points to when a load begins. Tables that cannot be
+// made from the catalog are kept from it.
 type previous struct {
 	store    *store.Store
 	manifest *store.Manifest // nil when the channel is new or its snapshot cannot be read
@@ -147,7 +147,6 @@ func columnDataOf(c *snapshot.Column) snapshot.ColumnData {
 
 // loadState is what a load leaves for the next one. It is kept in the manifest.
 type loadState struct {
-	Joins     string                   `json:"joins,omitempty"`
 	Roles     map[string]roleState     `json:"roles,omitempty"`
 	Resources map[string]resourceState `json:"resources"`
 	Stale     []Stale                  `json:"stale,omitempty"`
@@ -166,18 +165,16 @@ type resourceState struct {
 // rows name.
 type roleState struct {
 	Files []fileState `json:"files,omitempty"`
-	Kept  bool        `json:"kept,omitempty"` // not of these files with the present lists: read anew
 	Uses  []useState  `json:"uses"`
 	tableCounts
 }
 
 // fileState is one file as it was read, and what came of it.
 type fileState struct {
-	Path   string          `json:"path"`
-	ID     string          `json:"id,omitempty"`
-	Size   int64           `json:"size"`
-	SHA256 string          `json:"sha256"`
-	Report *ResourceReport `json:"report"`
+	Path   string     `json:"path"`
+	ID     string     `json:"id,omitempty"`
+	SHA256 string     `json:"sha256"`
+	Report fileCounts `json:"report"`
 }
 
 // useState is a sourceUse.
@@ -224,4 +221,24 @@ func (uses sourceUses) kept(data *snapshot.TableData) []useState {
 		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Dataset, b.Dataset))
 	})
 	return out
+}
+
+func filesOf(reports []*ResourceReport) (files []fileState) {
+	for _, r := range reports {
+		files = append(files, fileState{Path: r.Path, ID: r.id, SHA256: r.SHA256, Report: r.fileCounts})
+	}
+	return files
+}
+
+// remember keeps what a table was made from.
+func (p *pass) remember(th *theme, out *roleRows, uses []useState) {
+	s := roleState{Uses: uses, Files: filesOf(out.resources)}
+	p.result.mu.Lock()
+	defer p.result.mu.Unlock()
+	for _, t := range p.result.report.Tables {
+		if t.Table == th.table.name {
+			s.tableCounts = t.tableCounts
+		}
+	}
+	p.result.state.Roles[th.role] = s
 }

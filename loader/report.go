@@ -79,13 +79,12 @@ func (c *RowCounts) add(d RowCounts) {
 
 // ResourceReport is what a load did with one file.
 type ResourceReport struct {
-	Role    string    `json:"role"`
-	Path    string    `json:"path"`
-	Bytes   int64     `json:"bytes"`
-	SHA256  string    `json:"sha256"`
-	Rows    RowCounts `json:"rows"`
-	Seconds float64   `json:"seconds"`
-	Reused  bool      `json:"reused,omitempty"` // its bytes have not changed: these are the counts of an earlier load
+	Role    string  `json:"role"`
+	Path    string  `json:"path"`
+	Bytes   int64   `json:"bytes"`
+	SHA256  string  `json:"sha256"`
+	Seconds float64 `json:"seconds"`
+	fileCounts
 
 	// Drops counts rows by the reason for which they were dropped or skipped.
 	Drops map[string]*Examples `json:"drops,omitempty"`
@@ -94,15 +93,10 @@ type ResourceReport struct {
 	// country.
 	UnknownCodes *Examples `json:"unknown_codes,omitempty"`
 
-	// Misplaced counts the rows of each country that are kept above the unit that they name. It is
-	// nil in reports of roles without units, and in those of versions that did not count them.
-	Misplaced map[string]MisplacedRows `json:"misplaced,omitzero"`
-
 	// Oddities are only counted: the row is kept as it is.
 	Oddities map[string]*Examples `json:"oddities,omitempty"`
 
-	Sample  rowSample `json:"sample,omitempty"`
-	Changed string    `json:"changed,omitempty"` // that most rows are others than before
+	Changed string `json:"changed,omitempty"` // that most rows are others than before
 
 	// Faults are what is wrong with the file although it was used: they make a load partial.
 	Faults []string `json:"faults,omitempty"`
@@ -112,6 +106,17 @@ type ResourceReport struct {
 
 	id    string // as catalog.json has it
 	codes map[string]bool
+}
+
+// fileCounts are what the next load compares its own with.
+type fileCounts struct {
+	Rows RowCounts `json:"rows"`
+
+	// Misplaced counts the rows of each country that are kept above the unit that they name. It is
+	// nil in reports of roles without units, and in those of versions that did not count them.
+	Misplaced map[string]MisplacedRows `json:"misplaced,omitzero"`
+
+	Sample rowSample `json:"sample,omitempty"`
 }
 
 // MisplacedRows counts rows with a code that no list has, and rows that are placed at a level above

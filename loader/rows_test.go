@@ -222,7 +222,7 @@ func TestOldStateIsNoBaseline(t *testing.T) {
 	files["idps/a.csv"] = idpsOf(map[string]int{"AFG AF0199 2": 50})
 	st := openStore(t)
 	l := newLoad(Options{Catalog: files, Store: st})
-	was := fileState{Path: "idps/a.csv", Report: &ResourceReport{}}
+	was := fileState{Path: "idps/a.csv"}
 	l.previous.state.Roles = map[string]roleState{"idps": {Files: []fileState{was}}}
 	r, err := l.readCatalog(t.Context())
 	testkit.Must(t, err)

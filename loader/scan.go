@@ -53,8 +53,7 @@ const cancelCheckRows = 8192
 // scanner reads files of a catalog row by row.
 type scanner struct {
 	catalog  *catalog
-	verified bool // every file has the sum that catalog.json gives
-	maxRows  int  // of a table
+	maxRows  int // of a table
 	progress progress
 }
 

@@ -268,3 +268,17 @@ func TestPrintedPlaces(t *testing.T) {
 		}
 	}
 }
+
+// sameTables checks that two reports name the same bytes for every table.
+func sameTables(t *testing.T, what string, got, want *Report) {
+	t.Helper()
+	w := segmentsOf(want)
+	for table, sum := range segmentsOf(got) {
+		if w[table] != sum {
+			t.Errorf("%s: table %s differs", what, table)
+		}
+	}
+	if got.Rows != want.Rows || got.Partial != want.Partial && len(got.Fell) == 0 {
+		t.Errorf("%s: rows %+v, partial %t; want %+v, %t", what, got.Rows, got.Partial, want.Rows, want.Partial)
+	}
+}

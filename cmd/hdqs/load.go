@@ -129,7 +129,7 @@ func (f *loadFlags) run(
 		}
 		defer release()
 		dir = s.Dir
-		o.Fetched, o.Verified = &s.FetchReport, true
+		o.Fetched = &s.FetchReport
 	}
 	o.Catalog = catalogfile.Dir(dir)
 	bar := newProgress(messages, "loading")

@@ -243,7 +243,7 @@ func (w *world) build(
 		AllowEmpty:   slices.DeleteFunc(generator.Roles(), func(role string) bool { return role == w.role }),
 	}
 	if s != nil {
-		o.Fetched, o.Verified = &s.FetchReport, true
+		o.Fetched = &s.FetchReport
 	}
 	if change != nil {
 		change(&o)

@@ -50,7 +50,7 @@ func load(t *testing.T, s *Summary, st *store.Store, n int) *loader.Report {
 	t.Helper()
 	r, err := loader.Build(t.Context(), loader.Options{
 		Catalog: os.DirFS(s.Dir), CatalogName: "test", Store: st, CatalogURL: "https://site.example",
-		SnapshotTime: somewhere.Add(time.Duration(n) * time.Hour), Fetched: &s.FetchReport, Verified: true,
+		SnapshotTime: somewhere.Add(time.Duration(n) * time.Hour), Fetched: &s.FetchReport,
 	})
 	testkit.Must(t, err)
 	return r
