@@ -187,9 +187,6 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 				u.Redacted(), n, c.options.Tries, c.options.Total, f.err)
 		}
 		c.retries.Add(1)
-		if f.after > 0 {
-			c.rest(u.Host, f.after)
-		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -203,7 +200,7 @@ func cancelled(ctx context.Context, u *url.URL, f *failure) error {
 	return fmt.Errorf("fetch %s: %w, after: %w", u.Redacted(), context.Cause(ctx), f.err)
 }
 
-// attempt makes one try and releases the slot.
+// attempt makes one try and releases the slot, after it has noted how long the host asks to wait.
 func (c *Client) attempt(
 	ctx context.Context, limit time.Duration, u *url.URL, attempt func(context.Context, *url.URL) *failure,
 ) *failure {
@@ -211,7 +208,11 @@ func (c *Client) attempt(
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c.requests.Add(1)
-	return attempt(ctx, u)
+	f := attempt(ctx, u)
+	if f != nil && f.after <= c.options.BackoffMax {
+		c.rest(u.Host, f.after)
+	}
+	return f
 }
 
 // request sends one GET and follows redirects. A status that is not in want is a failure.
