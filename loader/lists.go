@@ -203,7 +203,7 @@ func (l *locationReader) readRow() *rowFault {
 	l.units.addCountry(countryUnit{
 		code: code, name: name, start: start, flags: l.readFlags(code), classes: l.readClasses(),
 	})
-	l.report.Sample.add(l.csv)
+	l.report.sample.add(l.csv)
 	return nil
 }
 
@@ -259,7 +259,7 @@ func (l *unitReader) readRow() *rowFault {
 	u.level, u.start = int(level), start
 	u.fault = l.csv.fault(unknownParent, fmt.Sprintf("%s, parent %s", clip(u.code, 100), clip(u.parent, 100)))
 	l.units.listed = append(l.units.listed, u)
-	l.report.Sample.add(l.csv)
+	l.report.sample.add(l.csv)
 	return nil
 }
 

@@ -196,7 +196,7 @@ func (l *load) compareFiles(r *result) {
 			counted = counted || old.Report.Misplaced != nil
 			if f.isOf(old, len(was) == 1 && len(l.catalog.files[f.Role]) == 1) {
 				before = old.Report.Misplaced
-				if kept, of := old.Report.Sample.keptIn(f.Sample); of >= 8 && 2*kept < of && changed[f.Role] {
+				if kept, of := old.Sample.keptIn(f.sample); of >= 8 && 2*kept < of && changed[f.Role] {
 					f.Changed = fmt.Sprintf("about %d%% of its rows before are not in it as they were", 100-100*kept/of)
 				}
 			}

@@ -175,6 +175,7 @@ type fileState struct {
 	ID     string     `json:"id,omitempty"`
 	SHA256 string     `json:"sha256"`
 	Report fileCounts `json:"report"`
+	Sample rowSample  `json:"sample,omitempty"`
 }
 
 // useState is a sourceUse.
@@ -225,7 +226,7 @@ func (uses sourceUses) kept(data *snapshot.TableData) []useState {
 
 func filesOf(reports []*ResourceReport) (files []fileState) {
 	for _, r := range reports {
-		files = append(files, fileState{Path: r.Path, ID: r.id, SHA256: r.SHA256, Report: r.fileCounts})
+		files = append(files, fileState{r.Path, r.id, r.SHA256, r.fileCounts, r.sample})
 	}
 	return files
 }

@@ -139,7 +139,7 @@ func (f *sourceReader) readRow() *rowFault {
 	f.rows.commit()
 	csv := f.file.csv
 	f.rows.from.add(f.rows.rows-1, csv.name, csv.line)
-	if sum := f.file.report.Sample.add(csv); f.row.use != nil {
+	if sum := f.file.report.sample.add(csv); f.row.use != nil {
 		f.row.use.rows++
 		f.row.use.sum += sum
 	}

@@ -104,8 +104,9 @@ type ResourceReport struct {
 	ExtraColumns []string `json:"extra_columns,omitempty"` // that nothing reads
 	Notes        []string `json:"notes,omitempty"`
 
-	id    string // as catalog.json has it
-	codes map[string]bool
+	id     string // as catalog.json has it
+	codes  map[string]bool
+	sample rowSample
 }
 
 // fileCounts are what the next load compares its own with.
@@ -115,8 +116,6 @@ type fileCounts struct {
 	// Misplaced counts the rows of each country that are kept above the unit that they name. It is
 	// nil in reports of roles without units, and in those of versions that did not count them.
 	Misplaced map[string]MisplacedRows `json:"misplaced,omitzero"`
-
-	Sample rowSample `json:"sample,omitempty"`
 }
 
 // MisplacedRows counts rows with a code that no list has, and rows that are placed at a level above
