@@ -271,10 +271,9 @@ type endpointPage struct {
 func (r reference) addEndpoint(name string, docs func() *endpointDocs) {
 	s := r.pages.Site
 	head := s.hostHead(reply.HtmlType)
-	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
 	r.pages.add(docsPath+"/"+name, docsPath, func(ctx *fasthttp.RequestCtx) error {
 		d := docs()
-		page := endpointPage{endpointDocs: *d, Base: s.Lists.Pages.BaseOf(ctx), Identifier: identifier}
+		page := endpointPage{endpointDocs: *d, Base: s.Lists.Pages.BaseOf(ctx), Identifier: exampleIdentifier}
 		query := exampleQuery
 		if v, _ := s.State.Snapshots.AcquireIn(ctx, ""); v != nil {
 			defer v.Release(s.State.Log)
@@ -289,7 +288,7 @@ func (r reference) addEndpoint(name string, docs func() *endpointDocs) {
 				query, page.Total = example.query, browse.Count(example.total)
 			}
 		}
-		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
+		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + exampleIdentifier
 		return r.pages.answerPage(ctx, "endpoint.html", page, &head)
 	})
 }

@@ -95,10 +95,12 @@ func (landingData) sought(s *sought) { s.Hidden = true } // the page begins with
 // metadataLast moves the lists about the data behind the data.
 func metadataLast(groups []pageGroup) []pageGroup { return append(groups[1:], groups[0]) }
 
+// exampleIdentifier is that of my-app and me@example.org.
+const exampleIdentifier = "bXktYXBwOm1lQGV4YW1wbGUub3Jn"
+
 func newLanding(p place, b *state.Bound) landingData {
-	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
 	data := landingData{
-		pageHead: p.head("", "/"), Version: contract.InterfaceVersion, Identifier: identifier,
+		pageHead: p.head("", "/"), Version: contract.InterfaceVersion, Identifier: exampleIdentifier,
 	}
 	if b == nil {
 		data.Groups = metadataLast(pageGroups(p.Mount, nil))
