@@ -235,7 +235,8 @@ func (s *search) completed(a *Answer, words []string, answers []answer) []answer
 	return append(all, answers...)
 }
 
-// nearHits are the entries that have the words as they were probably meant, or some of the words.
+// nearHits are the entries that have the words as they were probably meant, or some of the words:
+// first the country that they name, and no place of another one.
 func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err error) {
 	if other := s.near(words); other != nil {
 		hits, err = s.hits(other)
@@ -244,11 +245,19 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 	if len(hits) > 0 || err != nil || len(words) < 2 {
 		return hits, err
 	}
-	parts := needed(vocabularies().asides, words)
 	var found []string
+	mentions, country := s.mentions(words), int32(none)
+	for _, m := range mentions {
+		country, words = m.country, m.rest
+		hits, found = append(hits, hit{id: country, country: none}), append(found, s.entries[country].name)
+	}
+	isUseful := func(e *entry) bool {
+		return e.kind != FigureKind && (len(mentions) == 0 || e.country == none || e.country == country)
+	}
+	parts := needed(vocabularies().asides, words)
 	a.Left = nil
 	for _, word := range parts[:min(len(parts), mostParts)] {
-		one := s.match([]string{word}, true, func(e *entry) bool { return e.kind != FigureKind })
+		one := s.match([]string{word}, true, isUseful)
 		hits = append(hits, hitsOf(one[:min(len(one), limit)], none)...)
 		if len(one) > 0 {
 			found = append(found, word)

@@ -82,13 +82,19 @@ var unitsOfPeople = []string{"people", "fatalities", "per cent"}
 // listOfNames are the lists that names of a kind are asked of with a unit or a market.
 var listOfNames = map[Kind]string{Commodity: "food-prices-market-monitor", Organisation: "operational-presence"}
 
-// guess sets what parts without a figure and a list are about: people of a sex or an age, with a
-// place ("women and girls in Chad"), or the list of a commodity or an organisation.
+// guess sets what parts without a figure and a list are about: people of one country in another
+// ("Syrians in Turkey"), people of a sex or an age, with a place ("women and girls in Chad"), or
+// the list of a commodity or an organisation.
 func (x *parser) guess() bool {
 	var topic string
+	var nations, hosts []int32
 	var isWho, isCountry, isUnit bool
 	for _, p := range x.parts {
-		isWho = isWho || slices.ContainsFunc(p.terms, term.isWho)
+		if isWho = isWho || slices.ContainsFunc(p.terms, term.isWho); p.people {
+			nations = append(nations, x.placesOf(p)...)
+		} else {
+			hosts = append(hosts, x.placesOf(p)...)
+		}
 		list, of := "", [kinds]bool{}
 		for _, id := range p.ids {
 			of[x.entries[id].kind] = true
@@ -99,7 +105,10 @@ func (x *parser) guess() bool {
 			topic = cmp.Or(list, topic)
 		}
 	}
-	if isWho && (isCountry || isUnit) {
+	isOther := func(id int32) bool { return !slices.Contains(nations, id) }
+	if nations != nil && slices.ContainsFunc(hosts, isOther) {
+		topic = "refugees-persons-of-concern"
+	} else if isWho && (isCountry || isUnit) {
 		topic = "population"
 	} else if !isUnit || topic == "" {
 		return false
