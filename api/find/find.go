@@ -90,7 +90,9 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 		} else if answers, err = addBefore(s, answers); err != nil {
 			return nil, err
 		}
-		hits, err = s.hits(words)
+		if hits, err = s.hits(words); len(answers) == 0 && len(hits) > 0 {
+			hits = append(hits, s.named(words, hits)...)
+		}
 	}
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
 		hits, err = s.nearHits(a, words, q.Limit)
@@ -246,13 +248,16 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 		return hits, err
 	}
 	var found []string
-	mentions, country := s.mentions(words), int32(none)
-	for _, m := range mentions {
-		country, words = m.country, m.rest
-		hits, found = append(hits, hit{id: country, country: none}), append(found, s.entries[country].name)
+	country := int32(none)
+	hits = s.named(words, nil)
+	for _, h := range hits {
+		country, found = h.id, append(found, s.entries[h.id].name)
+	}
+	if country != none {
+		words = s.mentions(words)[0].rest
 	}
 	isUseful := func(e *entry) bool {
-		return e.kind != FigureKind && (len(mentions) == 0 || e.country == none || e.country == country)
+		return e.kind != FigureKind && (country == none || e.country == none || e.country == country)
 	}
 	parts := needed(vocabularies().asides, words)
 	a.Left = nil
@@ -267,6 +272,17 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 	}
 	a.Instead = strings.Join(found, ", ")
 	return hits, nil
+}
+
+// named are the countries that words name, but for those that were found.
+func (s *search) named(words []string, found []hit) (hits []hit) {
+	for _, m := range s.mentions(words) {
+		isCountry := func(h hit) bool { return h.id == m.country }
+		if !slices.ContainsFunc(found, isCountry) && !slices.ContainsFunc(hits, isCountry) {
+			hits = append(hits, hit{id: m.country, country: none})
+		}
+	}
+	return hits
 }
 
 // hitsOf are the entries of keys, in a country if one is given.
