@@ -166,15 +166,21 @@ func segmentValue(c *snapshot.Column, row uint32) string {
 	return fmt.Sprint(c.Int(i))
 }
 
-// printReport lists rows that were not used or are odd, by role, and refused files.
+// printReport lists rows that were not used or are odd, by role, and refused files. Odd rows of
+// which no line of the load says anything are kept without a word.
 func printReport(r *Report) []string {
 	var out []string
+	said := strings.Join(r.Losses(), "\n")
 	for _, f := range r.Resources {
 		for reason, e := range f.Drops {
 			out = append(out, fmt.Sprintf("%s %s %d", f.Role, reason, e.Count))
 		}
 		for reason, e := range f.Oddities {
-			out = append(out, fmt.Sprintf("%s kept: %s %d", f.Role, reason, e.Count))
+			kept := "kept"
+			if !strings.Contains(said, fmt.Sprintf("note: kept: %d × %s, first: %s", e.Count, reason, e.First[0])) {
+				kept = "kept without a word"
+			}
+			out = append(out, fmt.Sprintf("%s %s: %s %d", f.Role, kept, reason, e.Count))
 		}
 		for _, fault := range f.Faults {
 			out = append(out, f.Role+" fault: "+fault)

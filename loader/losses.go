@@ -277,11 +277,9 @@ func (l *load) lostUnits(r *result, role, country string) bool {
 	return false
 }
 
-// noted are the reasons of rows that are kept and named all the same.
-var noted = []reason{
-	unknownListed, notAsListed, emptyAsWord, belowLevel, otherDataset, mpiMismatch, severeAbove, shareMismatch,
-	riskMismatch, noText, blankAround,
-}
+// unsaid are the reasons of rows that are kept and only counted: compareFiles says when those above
+// their level grow, and the others lose nothing.
+var unsaid = []reason{aboveLevel, otherParent, noErrorWord, duplicateRow}
 
 // Losses are the lines about what the snapshot lacks, has in an older form, or may have wrong.
 func (r *Report) Losses() (lines []string) {
@@ -352,9 +350,9 @@ func (r *Report) Losses() (lines []string) {
 				lines = append(lines, fmt.Sprintf("dropped: %d × %s, first: %s", e.Count, why, e.First[0]))
 			}
 		}
-		for _, why := range noted {
-			isStale := func(s Stale) bool { return s.Role == f.Role } // its old rows are served
-			if e := f.Oddities[string(why)]; e != nil && !slices.ContainsFunc(r.Stale, isStale) {
+		isStale := func(s Stale) bool { return s.Role == f.Role } // its old rows are served
+		for _, why := range reasons(f.Oddities) {
+			if e := f.Oddities[why]; !slices.Contains(unsaid, reason(why)) && !slices.ContainsFunc(r.Stale, isStale) {
 				lines = append(lines, fmt.Sprintf("note: kept: %d × %s, first: %s", e.Count, why, e.First[0]))
 			}
 		}
