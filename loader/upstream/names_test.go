@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -147,6 +148,33 @@ func TestPathTwice(t *testing.T) {
 	s := mustSync(t, Options{Source: dir, Cache: t.TempDir(), Fetch: testFetch()})
 	if n := s.Count(loader.SourceRefused); n == 0 {
 		t.Error("an entry was left out without a word")
+	}
+}
+
+// TestListedTwice: a resource that a package lists twice is read once. Two that differ and have one
+// id are refused by name.
+func TestListedTwice(t *testing.T) {
+	t.Parallel()
+	for _, differ := range []bool{false, true} {
+		server, o := site(t)
+		st, err := store.Open(t.TempDir())
+		testkit.Must(t, err)
+		want := tableIn(load(t, mustSync(t, o), st, 0), "conflict-events").SHA256
+		server.Lock()
+		server.Edit = func(pkg map[string]any) {
+			if pkg["name"] == eventsDataset {
+				again := maps.Clone(resourcesOf(pkg)[0])
+				if differ {
+					again["name"] = "Conflict Events of another year"
+				}
+				pkg["resources"] = append(pkg["resources"].([]any), again)
+			}
+		}
+		server.Unlock()
+		r := load(t, mustSync(t, o), st, 1)
+		if got := tableIn(r, "conflict-events").SHA256; got != want || r.Partial != differ {
+			t.Errorf("differ %t: another table %t, partial %t, %q", differ, got != want, r.Partial, r.Losses())
+		}
 	}
 }
 
