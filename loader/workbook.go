@@ -164,6 +164,14 @@ func (t *riskRows) read(w *excelize.File, sheet string) error {
 		case number > maxRiskRows:
 			return fmt.Errorf("more than %d rows", maxRiskRows)
 		}
+		for _, at := range t.at { // as raw values, true and false are 1 and 0
+			if at < len(cells) && (cells[at] == "0" || cells[at] == "1") {
+				axis, _ := excelize.CoordinatesToCellName(at+1, number)
+				if kind, _ := w.GetCellType(sheet, axis); kind == excelize.CellTypeBool {
+					cells[at] = "a flag: " + cells[at]
+				}
+			}
+		}
 		record, err := t.row(number, cells)
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ const riskNames = "ISO3|INFORM RISK|RISK CLASS|Rank|HAZARD & EXPOSURE|VULNERABIL
 	"LACK OF COPING CAPACITY|% of Missing Indicators|Recentness data (average years)"
 
 // makeWorkbook writes a small workbook. A row is cells separated by bars; a cell that begins with =
-// is a number. parts are added, or replace those of the same name.
+// is a number, and true is a flag. parts are added, or replace those of the same name.
 func makeWorkbook(t testing.TB, sheetName string, rows []string, parts map[string]string) []byte {
 	t.Helper()
 	var body strings.Builder
@@ -38,6 +38,8 @@ func makeWorkbook(t testing.TB, sheetName string, rows []string, parts map[strin
 				fmt.Fprintf(&body, `<c r="%s" s="4"><f>A1*2</f><v>%s</v></c>`, at, number)
 			case text == "":
 				fmt.Fprintf(&body, `<c r="%s" s="4"/>`, at)
+			case text == "true":
+				fmt.Fprintf(&body, `<c r="%s" t="b"><v>1</v></c>`, at)
 			case c%3 == 0:
 				fmt.Fprintf(&body, `<c r="%s" t="s"><v>%d</v></c>`, at, len(shared))
 				shared = append(shared, text)
@@ -93,6 +95,7 @@ var riskSheetRows = []string{
 	"AFG|=7.3|Very High|=6|=8.9000000000000004|=6.6|=7.7|=3.6999999999999998E-2|=0.42999999999999999",
 	"ALB|=2.9|low|=98|=3.8|=2.6|=4.4|=0|",
 	"|=2.8|low|=99|=3.8|=2.6|=4.4|=0|", // the second row of a merged cell, or a formula without a value
+	"AGO|=2.8|low|true|=3.8|=2.6|=4.4|=1|",
 	"",
 	"|||||||source: made up|",
 }
@@ -103,6 +106,7 @@ location_code,risk_class,global_rank,overall_risk,hazard_exposure_risk,vulnerabi
 AFG,5,6,7.3,8.9,6.6,7.7,0.037,0.43,2024-01-01,2024-12-31
 ALB,2,98,2.9,3.8,2.6,4.4,0,,2024-01-01,2024-12-31
 ,2,99,2.8,3.8,2.6,4.4,0,,2024-01-01,2024-12-31
+AGO,2,a flag: 1,2.8,3.8,2.6,4.4,1,,2024-01-01,2024-12-31
 `
 
 func TestRiskWorkbook(t *testing.T) {
