@@ -25,6 +25,9 @@ import (
 //	-- want TABLE: COLUMN COLUMN ... --   the table's rows in order, cells separated by |
 //	-- want report --                     ROLE REASON COUNT of rows not used, oddities, codes
 //
+// After a line "-- next night --" come files that another load into the same store has instead, and
+// what it must give.
+//
 // Lines that begin with "# " are comments. base.txt has the lists for catalogs without their own;
 // "-- no PATH --" leaves one out.
 func TestCatalogs(t *testing.T) {
@@ -46,9 +49,27 @@ func TestCatalogs(t *testing.T) {
 }
 
 func checkCatalog(t *testing.T, path string, sections []section) {
-	report, snap := buildFiles(t, catalogOf(sections))
-	for _, s := range sections {
+	st := openStore(t)
+	var report *Report
+	var snap *store.Snapshot
+	load := func(night int, sections []section) {
+		var err error
+		report, err = Build(t.Context(), Options{
+			Catalog: catalogOf(sections), CatalogName: "test", Store: st,
+			SnapshotTime: someDay.Add(time.Duration(night) * time.Hour),
+		})
+		testkit.Must(t, err)
+		snap = openBuilt(t, st, report)
+	}
+	isNext := func(s section) bool { return s.name == "next night" }
+	end := slices.IndexFunc(append(sections, section{name: "next night"}), isNext)
+	load(0, sections[:end])
+	for i, s := range sections {
 		what, ok := strings.CutPrefix(s.name, "want ")
+		if isNext(s) {
+			end = i + 1 + slices.IndexFunc(append(sections[i+1:], s), isNext)
+			load(i, sections[:end])
+		}
 		if !ok {
 			continue
 		}
@@ -98,7 +119,7 @@ func catalogOf(sections []section) fstest.MapFS {
 		switch {
 		case left:
 			delete(files, name)
-		case !strings.HasPrefix(s.name, "want "):
+		case !strings.HasPrefix(s.name, "want ") && s.name != "next night":
 			lines := slices.Clone(s.lines)
 			if len(lines) > 0 {
 				lines[0] = shorthand.Replace(lines[0])

@@ -157,7 +157,7 @@ func (l *load) countriesLost(table string, present []string) (lost []string) {
 	return slices.Compact(lost)
 }
 
-// compareRows reports the roles without a row, and the tables that have fewer rows than before.
+// compareRows reports the roles without a row, and what tables have lost since the last snapshot.
 func (l *load) compareRows(r *result) {
 	for _, t := range r.report.Tables {
 		role := roleOf(t.Table)
@@ -169,6 +169,7 @@ func (l *load) compareRows(r *result) {
 		if !ok || old.SHA256 == t.SHA256 {
 			continue
 		}
+		l.compareTexts(r, old)
 		fall := Fall{Table: t.Table, Before: old.Rows, Rows: t.Rows}
 		fall.Allowed = l.opts.mayShrink(role) ||
 			role == catalogfile.PackageRole && len(l.opts.AllowShrink) > 0 // these lists follow from all others
