@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"hdqs/loader/catalogfile"
@@ -18,7 +19,7 @@ func (p *pass) readLocations(ctx context.Context) error {
 	const role, table = catalogfile.LocationRole, "location"
 	fault := cmp.Or(p.plan.kept(role), p.load.notFetched(role))
 	if fault == nil || !p.load.previous.hasRows(table) { // a list that was not fetched has an embedded copy
-		l := &locationReader{listReader: listReader{headers: locationHeaders, units: p.refs.units}}
+		l := &locationReader{listReader: listReader{headers: locationHeaders, units: p.refs.units, now: p.refs.now}}
 		fault = p.readList(ctx, role, l)
 		if fault == nil && len(l.unclear) > 0 {
 			fault = p.restoreFlags(l.unclear)
@@ -61,7 +62,8 @@ func (p *pass) readUnits(ctx context.Context) error {
 				"--allow-no-pcodes loads all the same", p.load.catalog.name)}
 	}
 	if fault == nil {
-		fault = p.readList(ctx, role, &unitReader{listReader: listReader{headers: unitHeaders, units: p.refs.units}})
+		l := listReader{headers: unitHeaders, units: p.refs.units, now: p.refs.now}
+		fault = p.readList(ctx, role, &unitReader{listReader: l})
 	}
 	if fault == nil {
 		p.numberUnits()
@@ -120,6 +122,7 @@ func (l *load) lostRows(role, table string, rows int) *listFault {
 type listReader struct {
 	headers []string
 	units   *units
+	now     int64 // time of the load
 	csv     *csvReader
 	report  *ResourceReport
 	at      []int
@@ -134,6 +137,18 @@ func (l *listReader) open(r *csvReader, report *ResourceReport) error {
 }
 
 func (l *listReader) skipMarked() {}
+
+// checkStart counts a place that the list has from a day that cannot be, or is to come. The list is
+// that of the present: rows name the place already.
+func (l *listReader) checkStart(start int64) {
+	why, detail := wrongPeriod(start, snapshot.NullInt, time.UnixMicro(l.now).UTC())
+	if why == "" && start > l.now+day {
+		why, detail = startsLater, time.UnixMicro(start).UTC().Format(time.DateOnly)
+	}
+	if why != "" {
+		l.report.odd(l.csv.fault(why, detail))
+	}
+}
 
 func (l *listReader) rowsHeld() int { return len(l.units.countries) + len(l.units.listed) }
 
@@ -204,6 +219,7 @@ func (l *locationReader) readRow() *rowFault {
 		code: code, name: name, start: start, flags: l.readFlags(code), classes: l.readClasses(),
 	})
 	l.report.sample.add(l.csv)
+	l.checkStart(start)
 	return nil
 }
 
@@ -260,6 +276,7 @@ func (l *unitReader) readRow() *rowFault {
 	u.fault = l.csv.fault(unknownParent, fmt.Sprintf("%s, parent %s", clip(u.code, 100), clip(u.parent, 100)))
 	l.units.listed = append(l.units.listed, u)
 	l.report.sample.add(l.csv)
+	l.checkStart(start)
 	return nil
 }
 

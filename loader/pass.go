@@ -143,6 +143,7 @@ func (p *pass) readRole(ctx context.Context, th *theme) (*roleRows, error) {
 		}
 		if bad < 0 {
 			out.lacking = f.lacking
+			out.noteLongPeriods()
 			return out, nil
 		}
 		files = slices.Concat(files[:bad], files[bad+1:])
@@ -160,9 +161,9 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 	if err != nil {
 		return nil, err
 	}
-	if 10*f.file.strangers > 9*report.Rows.Kept {
+	if e := report.Oddities[string(otherList)]; e != nil && 10*e.Count > 9*report.Rows.Kept {
 		return nil, fmt.Errorf("%s: %d of %d rows have a population_group of another list (files of refugees and "+
-			"returnees have one form); want the file of %s", file.path, f.file.strangers, report.Rows.Kept, th.role)
+			"returnees have one form); want the file of %s", file.path, e.Count, report.Rows.Kept, th.role)
 	}
 	f.reportMarked(report)
 	if n := f.file.otherYears; n >= 100 && 2*n > report.Rows.Kept {
@@ -173,6 +174,47 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 		report.note(fmt.Sprintf("%d rows name no resource; they count for %s", f.file.ownUsed, f.file.resource))
 	}
 	return report, nil
+}
+
+// noteLongPeriods counts rows whose period is more than three times as long as nine of ten are: a
+// slip in the year of a day. Lists of fewer than 100 rows show nothing usual.
+func (out *roleRows) noteLongPeriods() {
+	if !out.rows.has(periodEnd) || out.rows.rows < 100 {
+		return
+	}
+	g := out.rows.group("period")
+	start, end, order, uses := g.column(periodStart), g.column(periodEnd), make([]int, g.n), make([]int, g.n)
+	length := func(tuple int) int64 {
+		if end.isNull(tuple) {
+			return 0
+		}
+		return end.int(tuple) - start.int(tuple) + second
+	}
+	for _, code := range g.codes {
+		uses[code]++
+	}
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(length(a), length(b)) })
+	seen, usual := 0, int64(0)
+	for _, tuple := range order {
+		if usual = length(tuple); 10*(seen+uses[tuple]) >= 9*out.rows.rows {
+			break
+		}
+		seen += uses[tuple]
+	}
+	for row, code := range g.codes {
+		if n := length(int(code)); n > 3*usual && usual > 0 {
+			run, _ := out.rows.from.runOf(uint32(row))
+			fault := &rowFault{
+				file: out.rows.from.files[run.file], line: int(run.line) + row - int(run.row), reason: longPeriod,
+				detail: fmt.Sprintf("%d days, nine of ten rows have %d at most", n/day, usual/day),
+			}
+			i := slices.IndexFunc(out.resources, func(r *ResourceReport) bool { return r.Path == fault.file })
+			out.resources[i].odd(fault)
+		}
+	}
 }
 
 // readTheme loads one data table and writes it, or keeps that of the previous snapshot.

@@ -61,7 +61,6 @@ type sourceFile struct {
 	resource []byte
 	ownUsed  int // how many rows these were used for
 
-	strangers  int      // rows that belong into another list
 	years      []string // that the name says: all, the first, the last; nil when it says none
 	startAt    int
 	otherYears int // rows that begin in other ones
@@ -180,6 +179,9 @@ func (f *sourceReader) countNote(n *placeNote) {
 	if n.unknown != "" {
 		report.unknownCode(csv.line, n.unknown)
 		m.UnknownCodes++
+		if n.near != "" {
+			report.odd(csv.fault(nearlyListed, n.near))
+		}
 	}
 	if n.above != "" {
 		report.odd(csv.fault(aboveLevel, n.above))
@@ -343,6 +345,7 @@ func keyOf(key []byte, cells ...[]byte) []byte {
 type placeNote struct {
 	country string
 	unknown string // a code that no list has
+	near    string // what the list has instead
 	above   string // how the place is above the level that the row names
 	below   string // how the place is below the admin_level of the row
 	parent  string // how the row's unit of level 1 is not that of its unit of level 2

@@ -30,6 +30,33 @@ func idpsOf(rows map[string]int) *fstest.MapFile {
 	return &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
 }
 
+// TestLongPeriods: of a hundred rows or more, those are named whose period is more than three times
+// as long as nine of ten are.
+func TestLongPeriods(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rows       int
+		start, end string // of the last row; the others have a month
+		want       string
+	}{
+		{100, "2025-01-01", "2026-01-31", "idps/a.csv:101: 396 days, nine of ten rows have 31 at most"},
+		{100, "2024-10-31", "2025-01-31", ""},
+		{100, "2024-10-30", "2025-01-31", "idps/a.csv:101: 94 days, nine of ten rows have 31 at most"},
+		{99, "2025-01-01", "2026-01-31", ""},
+	} {
+		files := smallCatalog(t)
+		text := string(idpsOf(map[string]int{"AFG AF0101 2": c.rows}).Data)
+		at := strings.LastIndex(text, "2025-01-01,2025-01-31")
+		files["idps/a.csv"] = &fstest.MapFile{
+			Data: []byte(text[:at] + strings.Replace(text[at:], "2025-01-01,2025-01-31", c.start+","+c.end, 1)),
+		}
+		said := strings.Join(build(t, openStore(t), files, someDay).Losses(), "\n")
+		if got := strings.Contains(said, string(longPeriod)); got != (c.want != "") || !strings.Contains(said, c.want) {
+			t.Errorf("%+v: %s", c, said)
+		}
+	}
+}
+
 // TestMisplacedRows loads a file night after night, with more and more rows above their unit. A
 // country that has a tenth and ten more, or no row at a unit any more, is a fault of this load
 // only.

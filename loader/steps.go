@@ -133,7 +133,7 @@ func countStrangers(returned bool) step {
 		return func() *rowFault {
 			group := groups.text(f.rows.rows)
 			if slices.Contains([]string{"RET", "RDP", "RRI"}, group) != returned && group != "all" {
-				f.file.strangers++
+				f.odd(otherList, "population_group: "+group)
 			}
 			return nil
 		}

@@ -157,13 +157,13 @@ var oddForm = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{ad}\x{200b}\x
 	`[\x{c2}\x{c3}][\x{a0}-\x{bf}\x{152}-\x{192}\x{2c6}-\x{2dc}\x{2013}-\x{2122}]|\x{e2}\x{20ac}`)
 
 // isOddText reports whether a text of a column has such characters, or letters with separate
-// accents, or is a code with blanks around it or a range of ages in another form than the others.
+// accents, or is an odd code or a range of ages in another form than the others.
 func isOddText(column, text string) bool {
 	labels := []string{"unit", "operation", "assessment_type", "category", "appeal_type"} // are few, as codes
 	isCode := strings.HasSuffix(column, "code") || slices.Contains(labels, column)
 	isPlain := func(r rune) bool { return r >= ' ' && r <= '~' && !strings.ContainsRune("&<?", r) }
 	switch {
-	case isCode && text != strings.TrimSpace(text):
+	case isCode && oddCode.MatchString(text):
 		return true
 	case column == "age_range":
 		return !ageForm.MatchString(text)
@@ -172,6 +172,10 @@ func isOddText(column, text string) bool {
 	}
 	return oddForm.MatchString(text) || !norm.NFC.IsNormalString(text)
 }
+
+// oddCode matches codes with blanks around them, in a row that was commented out, made of numbers
+// by a spreadsheet, and footnotes.
+var oddCode = regexp.MustCompile(`^[\s\pZ]|[\s\pZ]$|^#|^\d+\.0$|^\d(?:\.\d+)?E\+\d+$|: `)
 
 var ageForm = regexp.MustCompile(`^(?:(?:0|[1-9]\d*)(?:-[1-9]\d*|-0|\+)?|\pL.*)?$`)
 

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // unspecified is the name of placeholder units. A row whose place is known only down to some level
@@ -195,6 +198,23 @@ func (u *units) codeElsewhere(country int32, codes ...[]byte) string {
 		if owner != country {
 			return fmt.Sprintf("location_code %s, but admin%d_code %s is of %s",
 				u.countries[country].code, i+1, quoted(code), u.countries[owner].code)
+		}
+	}
+	return ""
+}
+
+// near says which unit a code that no list has at its level is nearly the code of: one of the other
+// level, or one with the same letters and digits. It is "" when there is none.
+func (u *units) near(unknown string) string {
+	plain := strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToUpper(r)
+	}, norm.NFKC.String(unknown))
+	for i, codes := range []map[string]int32{u.of1, u.of2} {
+		if _, ok := codes[plain]; ok && unknown != "" {
+			return fmt.Sprintf("%s, the list has %s at level %d", quoted([]byte(unknown)), plain, i+1)
 		}
 	}
 	return ""
