@@ -222,6 +222,7 @@ func printReport(r *Report) []string {
 	for _, f := range r.Refused {
 		out = append(out, "refused: "+f.Why)
 	}
+	out = append(out, r.Odd...)
 	slices.Sort(out)
 	return out
 }

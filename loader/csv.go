@@ -40,7 +40,8 @@ type csvReader struct {
 	raw     []byte
 	cells   [][]byte
 	escaped []int // of quotedRow, kept to reuse its memory
-	latin1  int   // rows that are not UTF-8 but could be Latin-1
+
+	notUTF8Rows int
 
 	header []string
 	sum    uint64   // of the header
@@ -203,19 +204,16 @@ func (r *csvReader) checkRow() error {
 	return nil
 }
 
-// maxLatin1Rows is how many rows with letters of ISO 8859-1 are taken for slips. A file with more
-// of them is written in it.
-const maxLatin1Rows = 5
+// maxOtherEncoding is how many rows that are not UTF-8 are taken for slips. A file with more of
+// them is written in another encoding: to drop its rows one by one would lose just those places and
+// organisations that have an accent.
+const maxOtherEncoding = 5
 
-// notUTF8 is the fault of a row that is not UTF-8, or the error of a file that is Latin-1: to drop
-// its rows one by one would lose just those places and organisations that have an accent.
+// notUTF8 is the fault of a row that is not UTF-8, or the error of its file.
 func (r *csvReader) notUTF8() error {
-	if isLatin1(r.raw) {
-		r.latin1++
-	}
-	if r.latin1 > maxLatin1Rows {
-		return fmt.Errorf("%s:%d: %d rows are not UTF-8 but look like ISO 8859-1 (Latin-1); "+
-			"convert the file with iconv -f WINDOWS-1252 -t UTF-8", r.name, r.line, r.latin1)
+	if r.notUTF8Rows++; r.notUTF8Rows > maxOtherEncoding {
+		return fmt.Errorf("%s:%d: %d rows are not UTF-8; convert the file, for example with iconv -f WINDOWS-1252 -t UTF-8",
+			r.name, r.line, r.notUTF8Rows)
 	}
 	at := slices.IndexFunc(r.cells, func(cell []byte) bool { return !utf8.Valid(cell) })
 	detail := quoted(r.cells[at])
@@ -224,26 +222,6 @@ func (r *csvReader) notUTF8() error {
 	}
 	return r.fault(invalidUTF8, detail+", want UTF-8")
 }
-
-// isLatin1 reports whether a text that is not UTF-8 reads like one of ISO 8859-1 or its superset
-// Windows-1252: each byte is a character of it, none is a control character, and one beyond ASCII
-// stands beside a letter.
-func isLatin1(text []byte) bool {
-	inWord := false
-	for i, c := range text {
-		switch {
-		case c == 0x81, c == 0x8d, c == 0x8f, c == 0x90, c == 0x9d: // not in Windows-1252
-			return false
-		case c < 0x20 && c != '\t' && c != '\r' && c != '\n', c == 0x7f:
-			return false
-		case c >= 0x80 && (i > 0 && isLetter(text[i-1]) || i+1 < len(text) && isLetter(text[i+1])):
-			inWord = true
-		}
-	}
-	return inWord
-}
-
-func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // skipLine skips the rest of the line at pos and returns the fault because of which it is skipped.
 // A line that is too long and has quotes ends the file: its end may be inside a quoted cell.

@@ -27,9 +27,6 @@ func (r *csvReader) readHeader(wanted, optional []string) error {
 	return r.missing(wanted)
 }
 
-// informHeader are the columns of the CSV files that INFORM publishes itself since 2026.
-var informHeader = []string{"CountryName", "Iso3", "ValidityYear", "IndicatorName", "IndicatorScore"}
-
 // missing is the error of a header that lacks columns, nil when it has all of them.
 func (r *csvReader) missing(wanted []string) error {
 	var missing []string
@@ -40,10 +37,6 @@ func (r *csvReader) missing(wanted []string) error {
 	}
 	if missing == nil {
 		return nil
-	}
-	if !slices.ContainsFunc(informHeader, func(name string) bool { return !slices.Contains(r.header, name) }) {
-		return fmt.Errorf("%s: the form of INFORM's own CSV (%s), which is not read; want the CSV of "+
-			"hdx-hapi-national-risk or INFORM's workbook", r.name, strings.Join(informHeader, ", "))
 	}
 	has := "it has " + clip(strings.Join(r.header, ", "), 200)
 	if len(r.extra) > 0 { // those that were renamed are among them

@@ -258,9 +258,9 @@ func TestTooManyLines(t *testing.T) {
 	}
 }
 
-// TestLatin1Files loads a theme of two files of which one is in Latin-1: it is refused as a file
+// TestOtherEncoding loads a theme of two files of which one is in Latin-1: it is refused as a file
 // and keeps its last good table, instead of losing the rows that have an accent.
-func TestLatin1Files(t *testing.T) {
+func TestOtherEncoding(t *testing.T) {
 	t.Parallel()
 	files := smallCatalog(t)
 	lines := strings.SplitAfter(string(files["idps/a.csv"].Data), "\n")
@@ -273,7 +273,7 @@ func TestLatin1Files(t *testing.T) {
 	first := build(t, st, files, someDay)
 	files["idps/b.csv"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(text, "\xc3\xa9", "\xe9"))}
 	got := build(t, st, files, someDay)
-	if len(got.Refused) != 1 || !strings.Contains(got.Refused[0].Why, "idps/b.csv:7: 6 rows are not UTF-8 but") ||
+	if len(got.Refused) != 1 || !strings.Contains(got.Refused[0].Why, "idps/b.csv:7: 6 rows are not UTF-8;") ||
 		!slices.Equal(stalePaths(t, st, got), []string{"idps"}) {
 		t.Errorf("refused %+v, stale %+v", got.Refused, got.Stale)
 	}

@@ -21,8 +21,8 @@ func (p *pass) readLocations(ctx context.Context) error {
 	if fault == nil || !p.load.previous.hasRows(table) { // a list that was not fetched has an embedded copy
 		l := &locationReader{listReader: listReader{headers: locationHeaders, units: p.refs.units, now: p.refs.now}}
 		fault = p.readList(ctx, role, l)
-		if fault == nil && len(l.unclear) > 0 {
-			fault = p.restoreFlags(l.unclear)
+		if fault == nil && l.unclear != nil {
+			fault = newListFault(role, l.unclear.file, "%w", l.unclear)
 		}
 	}
 	if fault == nil {
@@ -73,11 +73,6 @@ func (p *pass) readUnits(ctx context.Context) error {
 				fault = p.noRows(role, real[1])
 			}
 			fault = cmp.Or(fault, p.load.lostRows(role, "admin1", real[1]), p.load.lostRows(role, "admin2", real[2]))
-			for _, r := range p.result.report.Resources {
-				if r.Role == role {
-					p.otherUnits(r)
-				}
-			}
 		}
 	}
 	return p.useFallback(ctx, fault, p.restoreUnits, "admin1", "admin2")
@@ -138,15 +133,10 @@ func (l *listReader) open(r *csvReader, report *ResourceReport) error {
 
 func (l *listReader) skipMarked() {}
 
-// checkStart counts a place that the list has from a day that cannot be, or is to come. The list is
-// that of the present: rows name the place already.
-func (l *listReader) checkStart(start int64) {
-	why, detail := wrongPeriod(start, snapshot.NullInt, time.UnixMicro(l.now).UTC())
-	if why == "" && start > l.now+day {
-		why, detail = startsLater, time.UnixMicro(start).UTC().Format(time.DateOnly)
-	}
-	if why != "" {
-		l.report.odd(l.csv.fault(why, detail))
+// checkStart counts a place that the list of the present has from a day to come, or from long ago.
+func (l *listReader) checkStart(at int) {
+	if start, _ := parseDay(l.cell(at)); start > l.now+day || time.UnixMicro(start).UTC().Year() < 1900 {
+		l.report.odd(l.csv.cellFault(oddStart, l.headers[at], l.cell(at)))
 	}
 }
 
@@ -168,29 +158,19 @@ const (
 
 type locationReader struct {
 	listReader
-	unclear []unclearFlag
-}
-
-// unclearFlag is a flag of a country that is not Y, N or empty.
-type unclearFlag struct {
-	country string
-	flag    int
-	path    string
-	text    string // the column and its value
+	unclear *rowFault // of the first flag that is not Y, N or empty
 }
 
 // readFlags reads the flags of a location. A list that writes them in another style must not make
 // them false: filters by has_hrp and in_gho would hide countries.
-func (l *locationReader) readFlags(country string) (flags [len(flagColumns)]bool) {
+func (l *locationReader) readFlags() (flags [len(flagColumns)]bool) {
 	for i := range flags {
 		switch cell := l.cell(firstFlag + i); string(cell) {
 		case "Y":
 			flags[i] = true
 		case "N", "":
 		default:
-			fault := l.csv.fault(badFlag, flagHeaders[i]+": "+quoted(cell))
-			l.report.odd(fault)
-			l.unclear = append(l.unclear, unclearFlag{country, i, l.csv.name, fault.Error()})
+			l.unclear = cmp.Or(l.unclear, l.csv.fault(badFlag, flagHeaders[i]+": "+quoted(cell)+", want Y, N or none"))
 		}
 	}
 	return flags
@@ -216,10 +196,10 @@ func (l *locationReader) readRow() *rowFault {
 		return l.csv.cellFault(codeTwice, headerISO3, l.cell(0))
 	}
 	l.units.addCountry(countryUnit{
-		code: code, name: name, start: start, flags: l.readFlags(code), classes: l.readClasses(),
+		code: code, name: name, start: start, flags: l.readFlags(), classes: l.readClasses(),
 	})
 	l.report.sample.add(l.csv)
-	l.checkStart(start)
+	l.checkStart(5)
 	return nil
 }
 
@@ -276,7 +256,7 @@ func (l *unitReader) readRow() *rowFault {
 	u.fault = l.csv.fault(unknownParent, fmt.Sprintf("%s, parent %s", clip(u.code, 100), clip(u.parent, 100)))
 	l.units.listed = append(l.units.listed, u)
 	l.report.sample.add(l.csv)
-	l.checkStart(start)
+	l.checkStart(5)
 	return nil
 }
 
@@ -334,35 +314,6 @@ func countriesIn(data *snapshot.TableData) (countries []countryUnit) {
 		countries = append(countries, c)
 	}
 	return countries
-}
-
-// restoreFlags gives countries whose flags cannot be read those of the previous snapshot. When one
-// of them is not in it, the list cannot be used.
-func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
-	const role, table = catalogfile.LocationRole, "location"
-	last := map[string]countryUnit{}
-	if p.load.previous.hasRows(table) {
-		data, err := p.load.previous.data(table, restoredColumns[table]...)
-		if err != nil {
-			return newListFault(role, "", "the flags of the previous snapshot: %w", err)
-		}
-		for _, c := range countriesIn(data) {
-			last[c.code] = c
-		}
-	}
-	for _, u := range unclear {
-		if _, ok := last[u.country]; !ok {
-			return newListFault(role, u.path, "%s: a flag is Y, N or empty, and there is no earlier one of %s",
-				u.text, u.country)
-		}
-	}
-	for _, u := range unclear {
-		p.refs.units.countries[p.refs.units.countryOf[u.country]].flags[u.flag] = last[u.country].flags[u.flag]
-	}
-	p.load.markStale(p.result, role, unclear[0].path, fmt.Errorf(
-		"%d flags are not Y, N or empty and those of the last snapshot are used; the first: %s",
-		len(unclear), unclear[0].text))
-	return nil
 }
 
 // restoreUnits rebuilds the list of units from the tables of both levels, each in the order of the

@@ -175,10 +175,11 @@ type result struct {
 	mu         sync.Mutex
 	report     *Report
 	segments   map[string]store.SegmentRef
-	available  map[string][]available // by table
-	countries  map[string][]string    // codes, by table; not of kept tables
-	uses       map[string]*sourceUse  // by resource id
-	datasets   map[string]bool        // ids that rows name
+	available  map[string][]available         // by table
+	countries  map[string][]string            // codes, by table; not of kept tables
+	lists      map[string]*snapshot.TableData // those of listTexts
+	uses       map[string]*sourceUse          // by resource id
+	datasets   map[string]bool                // ids that rows name
 	state      loadState
 	sources    sources
 	keptPlaced string // a table that is kept and refers to places; "" when there is none
@@ -188,8 +189,8 @@ type result struct {
 func newResult(st *store.Store, base *Report) *result {
 	return &result{
 		store: st, report: base.clone(), segments: map[string]store.SegmentRef{}, available: map[string][]available{},
-		countries: map[string][]string{},
-		uses:      map[string]*sourceUse{}, datasets: map[string]bool{},
+		countries: map[string][]string{}, lists: map[string]*snapshot.TableData{},
+		uses: map[string]*sourceUse{}, datasets: map[string]bool{},
 		sources: sources{resources: map[string]sourceResource{}, datasets: map[string]store.Dataset{}},
 		state:   loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
 	}
@@ -229,6 +230,9 @@ func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.segments[data.Name], r.countries[data.Name] = segment, countries
+	if listTexts[data.Name] != nil {
+		r.lists[data.Name] = data
+	}
 	r.report.Tables = append(r.report.Tables, TableReport{
 		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, tableCounts: counts,
 	})

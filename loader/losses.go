@@ -169,7 +169,7 @@ func (l *load) compareRows(r *result) {
 		if !ok || old.SHA256 == t.SHA256 {
 			continue
 		}
-		l.compareTexts(r, old)
+		l.compareTexts(r, t.Table)
 		fall := Fall{Table: t.Table, Before: old.Rows, Rows: t.Rows}
 		fall.Allowed = l.opts.mayShrink(role) ||
 			role == catalogfile.PackageRole && len(l.opts.AllowShrink) > 0 // these lists follow from all others
@@ -221,42 +221,62 @@ func (l *load) compareFiles(r *result) {
 	}
 }
 
-// otherUnits says of which countries most units in a list have another name or parent than before.
-// compareFiles says it of the whole list.
-func (p *pass) otherUnits(report *ResourceReport) {
-	was := p.load.previous.state.Roles[report.Role].Files
-	if len(was) != 1 || was[0].SHA256 == report.SHA256 {
+// listTexts are the tables of which compareTexts compares texts: the key, and the texts.
+var listTexts = map[string][]string{
+	"dataset":  {"dataset_catalog_id", "dataset_catalog_stub", "dataset_catalog_title", "catalog_provider_name"},
+	"resource": {"resource_catalog_id", "name", "format"},
+	"location": {"code", "name"}, "admin1": {"code", "name"}, "admin2": {"code", "name", "admin1_code"},
+	"org_type": {"code", "description"}, "sector": {"code", "name"}, "currency": {"code", "name"},
+	"commodity": {"code", "name"}, "market": {"code", "name"},
+}
+
+// compareTexts says which texts in a list have changed places, of which countries most are others
+// than before, and each other name, title and organisation of a dataset.
+func (l *load) compareTexts(r *result, table string) {
+	columns, now := listTexts[table], r.lists[table]
+	if now == nil {
 		return
 	}
-	u, found := p.refs.units, []string(nil)
-	for i, table := range []string{"admin1", "admin2"} {
-		before, err := p.load.previous.data(table, restoredColumns[table]...)
-		if err != nil {
-			return // a damaged store must not stop the load that repairs it
+	was, err := l.previous.data(table, columns...)
+	if err != nil {
+		return // a damaged store must not stop the load that repairs it
+	}
+	for _, name := range columns[1:] {
+		before, keys := map[string]string{}, map[[2]string]string{} // texts by key; keys by the texts before and now
+		all, others := map[string]int{}, map[string][]string{}      // by country
+		var exchanged, changed []string
+		for row := range was.Rows {
+			before[rowText(was, columns[0], row)] = rowText(was, name, row)
 		}
-		positions, level := []map[string]int32{u.of1, u.of2}[i], [][]unit{u.level1, u.level2}[i]
-		all, others := map[string]int{}, map[string][]string{} // by country
-		for row := range before.Rows {
-			country, code := rowText(before, "location_code", row), rowText(before, "code", row)
-			at, listed := positions[code]
-			if !listed {
+		for row := range now.Rows {
+			key, text, country := rowText(now, columns[0], row), rowText(now, name, row), rowText(now, "location_code", row)
+			from, listed := before[key]
+			if all[country]++; !listed || from == text {
 				continue
 			}
-			all[country]++
-			if level[at].name != rowText(before, "name", row) ||
-				i == 1 && u.level1[level[at].parent].code != rowText(before, "admin1_code", row) {
-				others[country] = append(others[country], code)
+			others[country] = append(others[country], key)
+			if other, is := keys[[2]string{text, from}]; is {
+				exchanged = append(exchanged, fmt.Sprintf("%s and %s", other, key))
+			}
+			keys[[2]string{from, text}] = key
+			if table == "dataset" {
+				changed = append(changed, fmt.Sprintf("%s: %q, was %q", key, clip(text, 100), clip(from, 100)))
 			}
 		}
 		for country, codes := range others {
 			if n := len(codes); n >= 5 && 2*n > all[country] {
-				found = append(found, fmt.Sprintf("%s such as %q", country, codes[0]))
+				changed = append(changed, strings.TrimSpace(fmt.Sprintf("%s such as %q", country, codes[0])))
+			}
+		}
+		slices.Sort(changed)
+		for what, found := range map[string][]string{"have changed places": exchanged, "are others than before": changed} {
+			if found != nil {
+				r.report.Odd = append(r.report.Odd, fmt.Sprintf("%s of %s %s: %s", name, table, what,
+					someOf(found, mostNames)))
 			}
 		}
 	}
-	if slices.Sort(found); found != nil {
-		report.Changed = "most units have another name or parent than before: " + someOf(found, mostNames)
-	}
+	slices.Sort(r.report.Odd)
 }
 
 // lostUnits reports whether a table made of a role had rows at units of a country, and has none any
@@ -358,8 +378,10 @@ func (r *Report) Losses() (lines []string) {
 			}
 		}
 	}
-	if r.Summary != "" {
-		lines = append(lines, "note: "+r.Summary)
+	for _, text := range slices.Concat(r.Odd, []string{r.Summary}) {
+		if text != "" {
+			lines = append(lines, "note: "+text)
+		}
 	}
 	return lines
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"hdqs/loader/catalogfile"
@@ -143,7 +144,6 @@ func (p *pass) readRole(ctx context.Context, th *theme) (*roleRows, error) {
 		}
 		if bad < 0 {
 			out.lacking = f.lacking
-			out.noteLongPeriods()
 			return out, nil
 		}
 		files = slices.Concat(files[:bad], files[bad+1:])
@@ -176,45 +176,36 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 	return report, nil
 }
 
-// noteLongPeriods counts rows whose period is more than three times as long as nine of ten are: a
-// slip in the year of a day. Lists of fewer than 100 rows show nothing usual.
-func (out *roleRows) noteLongPeriods() {
-	if !out.rows.has(periodEnd) || out.rows.rows < 100 {
-		return
+// longPeriods says how many rows have a period of more than three times the length of nine in ten,
+// "" for none: a slip in the year of a day. In fewer than 100 rows nothing is usual.
+func (b *tableBuilder) longPeriods() string {
+	if !b.has(periodEnd) || b.rows < 100 {
+		return ""
 	}
-	g := out.rows.group("period")
-	start, end, order, uses := g.column(periodStart), g.column(periodEnd), make([]int, g.n), make([]int, g.n)
-	length := func(tuple int) int64 {
-		if end.isNull(tuple) {
-			return 0
+	g, rows := b.group("period"), map[int64]int{} // by length
+	length := func(code uint32) int64 {
+		if end := g.column(periodEnd); !end.isNull(int(code)) {
+			return end.int(int(code)) - g.column(periodStart).int(int(code)) + second
 		}
-		return end.int(tuple) - start.int(tuple) + second
+		return 0
 	}
 	for _, code := range g.codes {
-		uses[code]++
+		rows[length(code)]++
 	}
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(length(a), length(b)) })
 	seen, usual := 0, int64(0)
-	for _, tuple := range order {
-		if usual = length(tuple); 10*(seen+uses[tuple]) >= 9*out.rows.rows {
-			break
-		}
-		seen += uses[tuple]
-	}
-	for row, code := range g.codes {
-		if n := length(int(code)); n > 3*usual && usual > 0 {
-			run, _ := out.rows.from.runOf(uint32(row))
-			fault := &rowFault{
-				file: out.rows.from.files[run.file], line: int(run.line) + row - int(run.row), reason: longPeriod,
-				detail: fmt.Sprintf("%d days, nine of ten rows have %d at most", n/day, usual/day),
-			}
-			i := slices.IndexFunc(out.resources, func(r *ResourceReport) bool { return r.Path == fault.file })
-			out.resources[i].odd(fault)
+	for _, n := range slices.Sorted(maps.Keys(rows)) {
+		if 10*seen < 9*b.rows {
+			seen, usual = seen+rows[n], n
+		} else if n <= 3*usual {
+			seen += rows[n]
 		}
 	}
+	if seen == b.rows || usual == 0 {
+		return ""
+	}
+	first := slices.IndexFunc(g.codes, func(code uint32) bool { return length(code) > 3*usual })
+	return fmt.Sprintf("%s: %s with a period of more than three times the %d days that nine of ten have at most, "+
+		"first: %s", b.table.name, countOf(b.rows-seen, "row"), usual/day, b.from.of(uint32(first)))
 }
 
 // readTheme loads one data table and writes it, or keeps that of the previous snapshot.
@@ -226,6 +217,7 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	if why := cmp.Or(p.unusable(th, out.refused), p.lostFiles(th, out), p.lostValues(th, out)); why != nil {
 		return p.keepTable(th, out, why)
 	}
+	long := out.rows.longPeriods()
 	data, found := out.rows.finish(false)
 	if why := p.load.shrunk(th.table.name, data.Rows); why != nil {
 		out.refused = append(out.refused, Refusal{Role: th.role, Path: th.table.name, Why: why.Error()})
@@ -240,6 +232,9 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	r.available[th.table.name] = entries
 	r.addRole(th, out, len(p.load.catalog.files[th.role]) > 0)
 	r.countUses(uses)
+	if long != "" {
+		r.report.Odd = append(r.report.Odd, long)
+	}
 	r.mu.Unlock()
 	if err := r.put(data, found); err != nil {
 		return err

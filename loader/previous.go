@@ -67,10 +67,6 @@ func (p *previous) hasRows(table string) bool {
 
 func (p *previous) open(table string) (*snapshot.Segment, error) {
 	ref, _ := p.table(table)
-	return p.openSegment(ref)
-}
-
-func (p *previous) openSegment(ref store.SegmentRef) (*snapshot.Segment, error) {
 	path, err := p.store.Segments.SegmentPath(ref.SHA256)
 	if err != nil {
 		return nil, err
@@ -98,16 +94,10 @@ func (p *previous) available(table string) ([]available, error) {
 	return availableIn(data), nil
 }
 
-// data is segmentData of a table of the snapshot.
+// data reads texts and numbers of a table of the snapshot: those of its groups, and the columns of
+// rows that are named. Each of these columns has to be there.
 func (p *previous) data(table string, columns ...string) (*snapshot.TableData, error) {
-	ref, _ := p.table(table)
-	return p.segmentData(ref, columns...)
-}
-
-// segmentData reads texts and numbers of a table in the store: those of its groups, and the columns
-// of rows that are named. Each of these columns has to be there.
-func (p *previous) segmentData(ref store.SegmentRef, columns ...string) (*snapshot.TableData, error) {
-	seg, err := p.openSegment(ref)
+	seg, err := p.open(table)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ type Report struct {
 	Refused      []Refusal         `json:"refused,omitempty"`
 	Stale        []Stale           `json:"stale,omitempty"`   // what the snapshot has in an older form
 	Summary      string            `json:"summary,omitempty"` // of misplaced rows, which no load has counted before
+	Odd          []string          `json:"odd,omitempty"`     // about tables that are used as they are
 	Empty        []string          `json:"empty,omitempty"`   // roles without a row, although none may be
 	Fell         []Fall            `json:"fell,omitempty"`    // tables that lost rows
 	Changed      []string          `json:"changed,omitempty"` // headline figures that changed more than usual
@@ -223,15 +224,6 @@ func (r *Report) refuse(role, path string, err error) {
 	r.Refused = append(r.Refused, Refusal{Role: role, Path: path, Why: err.Error()})
 }
 
-// of is the report of the first file of a role, which is added if there is none.
-func (r *Report) of(role string) *ResourceReport {
-	i := slices.IndexFunc(r.Resources, func(f *ResourceReport) bool { return f.Role == role })
-	if i < 0 {
-		i, r.Resources = len(r.Resources), append(r.Resources, &ResourceReport{Role: role, Path: role + "s"})
-	}
-	return r.Resources[i]
-}
-
 func (r *ResourceReport) drop(f *rowFault) {
 	r.Rows.Dropped++
 	count(&r.Drops, f)
@@ -361,12 +353,10 @@ const (
 	otherDataset    reason = "resource_of_another_dataset"
 	futureChange    reason = "modified_in_the_future"       // a resource, by its package
 	olderThanBefore reason = "modified_earlier_than_before" // than in the snapshot before
-	textsExchanged  reason = "texts_exchanged"              // between two rows, since the last snapshot
 	notAsListed     reason = "not_as_in_list"               // a market's position, or a commodity's category
-	longPeriod      reason = "period_longer_than_others"
-	otherList       reason = "group_of_another_list" // refugees among returnees, or the other way round
-	nearlyListed    reason = "nearly_a_listed_code"  // but for case, blanks, signs or its level
-	startsLater     reason = "starts_in_the_future"  // a place in its list
+	otherList       reason = "group_of_another_list"        // refugees among returnees, or the other way round
+	nearlyListed    reason = "nearly_a_listed_code"         // but for case, blanks, signs or its level
+	oddStart        reason = "start_cannot_be"              // of a place in its list, in the future or before 1900
 	unknownCode     reason = "unknown_code"
 	duplicateRow    reason = "different_duplicate" // kept only in dumps
 )

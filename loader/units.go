@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -206,12 +205,7 @@ func (u *units) codeElsewhere(country int32, codes ...[]byte) string {
 // near says which unit a code that no list has at its level is nearly the code of: one of the other
 // level, or one with the same letters and digits. It is "" when there is none.
 func (u *units) near(unknown string) string {
-	plain := strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			return -1
-		}
-		return unicode.ToUpper(r)
-	}, norm.NFKC.String(unknown))
+	plain := strings.ToUpper(noLetter.ReplaceAllString(norm.NFKC.String(unknown), ""))
 	for i, codes := range []map[string]int32{u.of1, u.of2} {
 		if _, ok := codes[plain]; ok && unknown != "" {
 			return fmt.Sprintf("%s, the list has %s at level %d", quoted([]byte(unknown)), plain, i+1)
@@ -219,6 +213,8 @@ func (u *units) near(unknown string) string {
 	}
 	return ""
 }
+
+var noLetter = regexp.MustCompile(`[^\pL\pN]+`)
 
 // nameElsewhere says that a row has the name of one unit and the code of another, "" when it does
 // not. A name that no unit of the country has is another spelling.

@@ -65,18 +65,6 @@ func TestCountFiles(t *testing.T) {
 	}
 }
 
-// TestInformCSV: the files that INFORM publishes itself are refused by their name, not by the
-// columns that they lack.
-func TestInformCSV(t *testing.T) {
-	t.Parallel()
-	files := fstest.MapFS{"national-risk/inform.csv": {Data: []byte(
-		"CountryName,Iso3,ValidityYear,IndicatorName,IndicatorScore,Unit\nChad,TCD,2026,INFORM Risk,7.1,Index\n")}}
-	_, err := CheckFile(t.Context(), files, "national-risk", "national-risk/inform.csv")
-	if err == nil || !strings.Contains(err.Error(), "national-risk/inform.csv: the form of INFORM's own CSV") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // TestByReason: files with the same reason are one line, whatever address it names.
 func TestByReason(t *testing.T) {
 	t.Parallel()

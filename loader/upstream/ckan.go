@@ -40,15 +40,9 @@ const (
 
 type ckanResources []ckanResource
 
-// UnmarshalJSON decodes the list. A resource that is in it twice is one.
-func (r *ckanResources) UnmarshalJSON(data []byte) error {
-	all, err := catalogfile.DecodeList[ckanResource](data, maxPackageEntries, "a package has", "resources")
-	*r = nil
-	for _, one := range all {
-		if !slices.Contains(*r, one) {
-			*r = append(*r, one)
-		}
-	}
+// UnmarshalJSON decodes the list.
+func (r *ckanResources) UnmarshalJSON(data []byte) (err error) {
+	*r, err = catalogfile.DecodeList[ckanResource](data, maxPackageEntries, "a package has", "resources")
 	return err
 }
 

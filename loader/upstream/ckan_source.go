@@ -229,12 +229,17 @@ func (c *ckanSource) packages(ctx context.Context, datasets []string, use func(*
 	return nil
 }
 
-// pick finds the resources of an input in its package, and marks those that need not be read.
+// pick finds the resources of an input in its package, and marks those that need not be read, such
+// as the second of two that are equal.
 func pick(in *schema.Source, p *ckanPackage) (picked []*ckanResource) {
 	for i := range p.Resources {
 		r := &p.Resources[i]
 		fits := r.form() == "csv" && isThere(r.State) && (in.Named == nil || in.Named.MatchString(string(r.Name)))
+		again := *r
+		again.taken = true
 		switch {
+		case slices.ContainsFunc(picked, func(p *ckanResource) bool { return *p == again }):
+			r.taken = true
 		case fits && (!in.First || len(picked) == 0):
 			r.taken = true
 			picked = append(picked, r)
