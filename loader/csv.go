@@ -212,8 +212,8 @@ const maxOtherEncoding = 5
 // notUTF8 is the fault of a row that is not UTF-8, or the error of its file.
 func (r *csvReader) notUTF8() error {
 	if r.notUTF8Rows++; r.notUTF8Rows > maxOtherEncoding {
-		return fmt.Errorf("%s:%d: %d rows are not UTF-8; convert the file, for example with iconv -f WINDOWS-1252 -t UTF-8",
-			r.name, r.line, r.notUTF8Rows)
+		return fmt.Errorf("%s:%d: %d rows are not UTF-8; convert the file, for example with "+
+			"iconv -f WINDOWS-1252 -t UTF-8", r.name, r.line, r.notUTF8Rows)
 	}
 	at := slices.IndexFunc(r.cells, func(cell []byte) bool { return !utf8.Valid(cell) })
 	detail := quoted(r.cells[at])

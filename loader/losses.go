@@ -242,14 +242,15 @@ func (l *load) compareTexts(r *result, table string) {
 		return // a damaged store must not stop the load that repairs it
 	}
 	for _, name := range columns[1:] {
-		before, keys := map[string]string{}, map[[2]string]string{} // texts by key; keys by the texts before and now
+		before, keys := map[string]string{}, map[[2]string]string{} // by key; by the texts before and now
 		all, others := map[string]int{}, map[string][]string{}      // by country
 		var exchanged, changed []string
 		for row := range was.Rows {
 			before[rowText(was, columns[0], row)] = rowText(was, name, row)
 		}
 		for row := range now.Rows {
-			key, text, country := rowText(now, columns[0], row), rowText(now, name, row), rowText(now, "location_code", row)
+			key, text := rowText(now, columns[0], row), rowText(now, name, row)
+			country := rowText(now, "location_code", row)
 			from, listed := before[key]
 			if all[country]++; !listed || from == text {
 				continue
@@ -269,10 +270,10 @@ func (l *load) compareTexts(r *result, table string) {
 			}
 		}
 		slices.Sort(changed)
-		for what, found := range map[string][]string{"have changed places": exchanged, "are others than before": changed} {
-			if found != nil {
-				r.report.Odd = append(r.report.Odd, fmt.Sprintf("%s of %s %s: %s", name, table, what,
-					someOf(found, mostNames)))
+		for what, of := range map[string][]string{"have changed places": exchanged, "are others than before": changed} {
+			if of != nil {
+				text := fmt.Sprintf("%s of %s %s: %s", name, table, what, someOf(of, mostNames))
+				r.report.Odd = append(r.report.Odd, text)
 			}
 		}
 	}
@@ -299,8 +300,8 @@ func (l *load) lostUnits(r *result, role, country string) bool {
 }
 
 // unsaid are the reasons of rows that are kept and only counted: compareFiles says when those above
-// their level grow, and the others lose nothing.
-var unsaid = []reason{aboveLevel, otherParent, noErrorWord, duplicateRow}
+// their level grow, the providers of some lists mix groups, and the others lose nothing.
+var unsaid = []reason{aboveLevel, otherParent, noErrorWord, duplicateRow, otherList}
 
 // Losses are the lines about what the snapshot lacks, has in an older form, or may have wrong.
 func (r *Report) Losses() (lines []string) {
