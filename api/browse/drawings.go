@@ -241,7 +241,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		return nil, err
 	}
 	x := &figure{ID: v.id, Title: l.T("%[1]s by %[2]s", l.T(d.Title), b.label)}
-	x.Limit.Changing = sum.changing
+	x.Limit.Changing, x.Limit.Several = sum.changing, sum.several
 	if err := v.choose(x, d, declared); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type rightSum struct {
 	units   say.Coverage // of the sum
 
 	changing []string // months whose figures can still change
+	several  int      // groups without the figure, since their records have several
 }
 
 // figureRow is one group: its fields, and its figures as the interface writes them, empty for null.
@@ -59,7 +60,11 @@ func (s *rightSum) read() error {
 // ask reads the groups of some records. Where that is refused, it returns the question about those
 // countries that are right by themselves, nil without any.
 func (s *rightSum) ask(asked *contract.Question) (right *contract.Question, err error) {
-	groups := asked.As(contract.Aggregate).GroupBy(s.fields...).Measure(s.measures...).Page(0, contract.MaxLimit)
+	measures, most := slices.Clone(s.measures), ""
+	if field, isLatest := strings.CutPrefix(s.measures[0], "latest:"); isLatest {
+		measures, most = append(measures, "max:"+field), "max_"+field
+	}
+	groups := asked.As(contract.Aggregate).GroupBy(s.fields...).Measure(measures...).Page(0, contract.MaxLimit)
 	if strings.HasPrefix(s.measures[0], "sum:") {
 		groups.Apart = s.place
 	}
@@ -87,7 +92,10 @@ func (s *rightSum) ask(asked *contract.Question) (right *contract.Question, err 
 	}
 	s.changing = slices.Sorted(slices.Values(answer.Notes.Provisional))
 	for _, r := range answer.Records {
-		s.rows = append(s.rows, figureRow{fieldsOf(r, s.fields...), fieldsOf(r, names...)})
+		row := figureRow{fieldsOf(r, s.fields...), fieldsOf(r, names...)}
+		if s.rows = append(s.rows, row); row.figures[0] == "" && r.Value(most) != "" {
+			s.several++
+		}
 	}
 	return nil, nil
 }
