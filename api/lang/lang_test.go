@@ -128,6 +128,24 @@ func TestCountry(t *testing.T) {
 	}
 }
 
+// TestGroupNames: no country has the name of a group.
+func TestGroupNames(t *testing.T) {
+	t.Parallel()
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for _, l := range All() {
+		codes := map[string]string{}
+		for i := range len(letters) * len(letters) * len(letters) {
+			code := string([]byte{letters[i/676], letters[i/26%26], letters[i%26]})
+			codes[l.Country(code, code)] = code
+		}
+		for slug, name := range l.own().groups {
+			if code := codes[name]; code != "" {
+				t.Errorf("%s: %s and %s are both %s", l.Code, slug, code, name)
+			}
+		}
+	}
+}
+
 // TestSay: texts of the interface are translated with the texts among their arguments, and only if
 // all have a translation.
 func TestSay(t *testing.T) {

@@ -45,6 +45,7 @@ type comparePage struct {
 	pageHead
 	Figures   []*contract.Headline
 	Chosen    string // names of places, as the field has them
+	Names     string // of places, as the title has them
 	Unknown   string // names of none
 	Meant     []meant
 	TooMany   bool
@@ -124,8 +125,8 @@ func newCompare(
 	if h, _ := contract.HeadlineOf(string(args.Peek(figureParam)), contract.ContractNames); h != nil {
 		page.Figure = h
 	}
-	var names, unknown []string
-	also := map[string][]string{} // by name: all countries that have it
+	var chosen, names, unknown []string
+	also := map[string][]string{} // by name: all countries and groups that have it
 	for _, sent := range args.PeekMulti(countryParam) {
 		texts := strings.Split(string(sent), ",")
 		if all.Named(string(sent)) != "" { // a name can have a comma
@@ -135,7 +136,7 @@ func newCompare(
 			text = strings.TrimSpace(text)
 			c, err := comparedOf(p, v, all, page.Figure, text)
 			if err == nil && text != "" && all.Find(text) == nil {
-				also[text], err = named(p, v, find.Country, text)
+				also[text], err = named(p, v, text, find.Country, find.Group)
 			}
 			isSame := func(other compared) bool { return other.key == c.key }
 			switch {
@@ -150,21 +151,33 @@ func newCompare(
 				page.TooMany = true
 			default:
 				page.Rows, names = append(page.Rows, c), append(names, c.Name)
+				again, err := comparedOf(p, v, all, page.Figure, c.Name)
+				if err != nil {
+					return nil, err
+				}
+				if again.key != c.key { // the field would name another
+					again.Name = c.key
+				}
+				chosen = append(chosen, again.Name)
 			}
 		}
 	}
 	page.HasGroups = v.Bound.Groups.Group("western-africa") != nil
-	page.Chosen, page.Unknown = strings.Join(names, ", "), p.at.List(unknown)
+	page.Chosen, page.Names, page.Unknown = strings.Join(chosen, ", "), strings.Join(names, ", "), p.at.List(unknown)
 	here := func(keys string) string {
 		return comparePath + "?" + contract.QueryOf(figureParam, page.Figure.Name, countryParam, keys)
 	}
 	page.pageHead = p.at.head(p.at.T("Compare countries"), here(page.keys()))
 	for _, text := range slices.Sorted(maps.Keys(also)) {
 		for _, code := range also[text] {
-			isHere := slices.ContainsFunc(page.Rows, func(c compared) bool { return c.key == code })
+			c, err := comparedOf(p, v, all, page.Figure, code)
+			if err != nil {
+				return nil, err
+			}
+			isHere := slices.ContainsFunc(page.Rows, func(other compared) bool { return other.key == c.key })
 			if !isHere && len(page.Rows) < mostCompared {
-				address := p.at.root() + here(strings.TrimPrefix(page.keys()+","+code, ","))
-				page.Meant = append(page.Meant, meant{text, p.at.Country(code, all.Find(code).Name), address})
+				address := p.at.root() + here(strings.TrimPrefix(page.keys()+","+c.key, ","))
+				page.Meant = append(page.Meant, meant{text, c.Name, address})
 			}
 		}
 	}
@@ -180,15 +193,17 @@ func (c *comparePage) keys() string {
 	return strings.Join(all, ",")
 }
 
-// comparedOf is the country or group that a text names, without codes if it names none. A group
-// goes before a country of which the text is only the beginning: "Caribbean" is not the Caribbean
-// Netherlands.
+// comparedOf is the country or group that a text names, without codes if it names none. The slug of
+// a group is that group. Its name goes before a country of which the text is only the beginning:
+// "Caribbean" is not the Caribbean Netherlands.
 func comparedOf(
 	p pages, v *state.Served, all *country.Overview, h *contract.Headline, text string,
 ) (c compared, err error) {
-	code := all.NamedWhole(text)
-	if code == "" {
-		g, err := groupNamed(p, v, text)
+	g, code := v.Bound.Groups.Group(text), all.NamedWhole(text)
+	if g != nil || code == "" {
+		if g == nil {
+			g, err = groupNamed(p, v, text)
+		}
 		if err != nil {
 			return c, err
 		}
@@ -209,26 +224,25 @@ func comparedOf(
 
 // groupNamed is the group that a text names, nil if it names none.
 func groupNamed(p pages, v *state.Served, text string) (*contract.CountryGroup, error) {
-	if g := v.Bound.Groups.Group(text); g != nil {
-		return g, nil
-	}
-	slugs, err := named(p, v, find.Group, text)
+	slugs, err := named(p, v, text, find.Group)
 	if len(slugs) == 0 {
 		return nil, err
 	}
 	return v.Bound.Groups.Group(slugs[0]), nil
 }
 
-// named are the codes of what has a text as its whole name.
-func named(p pages, v *state.Served, kind find.Kind, text string) (codes []string, err error) {
-	q := find.Query{Text: text, Kind: kind.String(), Limit: mostCompared, Brief: true, Language: p.at.Language}
-	found, err := p.Site.Finder.Find(v, p.at.Mount, q)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range found.Results {
-		if r.Whole {
-			codes = append(codes, r.Code)
+// named are the codes of what has a text as its whole name, by kind.
+func named(p pages, v *state.Served, text string, kinds ...find.Kind) (codes []string, err error) {
+	for _, kind := range kinds {
+		q := find.Query{Text: text, Kind: kind.String(), Limit: mostCompared, Brief: true, Language: p.at.Language}
+		found, err := p.Site.Finder.Find(v, p.at.Mount, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range found.Results {
+			if r.Whole {
+				codes = append(codes, r.Code)
+			}
 		}
 	}
 	return codes, nil
@@ -451,7 +465,7 @@ func (c *comparePage) draw(p place) {
 	if slices.ContainsFunc(c.Rows, func(row compared) bool { return row.Value != "" && row.Period != when }) {
 		when = ""
 	}
-	c.Sentence = browse.Sentence(p.Language, c.Chosen, p.T(c.Figure.Title), when)
+	c.Sentence = browse.Sentence(p.Language, c.Names, p.T(c.Figure.Title), when)
 	var bars []chart.Bar
 	for i := range c.Rows {
 		row := &c.Rows[i]

@@ -69,6 +69,37 @@ func TestCompareNames(t *testing.T) {
 	}
 }
 
+// TestCompareAlike: a country and a group of one name can both be compared, and the field of the
+// form means the same ones again.
+func TestCompareAlike(t *testing.T) {
+	t.Parallel()
+	tables := []*apitest.Table{apitest.Locations(0, nil)}
+	for code, name := range map[string]string{"FSM": "Micronesia (Federated States of)", "FJI": "Fiji"} {
+		tables[0].Rows = append(tables[0].Rows, apitest.FullRow(t, tables[0], apitest.Row{"code": code, "name": name}))
+	}
+	group := contract.CountryGroup{
+		Kind: contract.OwnGroup, Slug: "micronesia", Name: "Micronesia", Members: []string{"FJI", "FSM"},
+	}
+	options := state.Options{Identifier: state.IgnoreIdentifier, Groups: []contract.CountryGroup{group}}
+	s := apitest.Server(t, options, tables)
+	const country, both = `"/country/FSM"><bdi>`, `<a href="/compare?country=FSM%2CFJI%2Cmicronesia&amp;figure=people_in_need">`
+	for names, wants := range map[string][]string{
+		"Micronesia,Fiji": {country, "<bdi>Micronesia</bdi> is also a name of " + both + "<bdi>Micronesia</bdi>"},
+		"micronesia,Fiji": {
+			"is also a name of", `<bdi>Micronesia (Federated States of)</bdi>`, `group=micronesia"><bdi>`,
+			`value="micronesia, Fiji"`,
+		},
+		"FSM,micronesia": {country, `group=micronesia"><bdi>`, `value="Micronesia (Federated States of), micronesia"`},
+	} {
+		page := string(apitest.Browse(s, "/compare?country="+names).Body)
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: no %s", names, want)
+			}
+		}
+	}
+}
+
 // TestCompareGroups: the figure of a group is the sum of those of its countries, and says of how
 // many of them it is, and of which months.
 func TestCompareGroups(t *testing.T) {
