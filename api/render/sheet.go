@@ -47,9 +47,10 @@ func sheetColumn(i int) string {
 
 // Styles of cells, by position in xl/styles.xml.
 const (
-	styleHead = "1"
-	styleDay  = "2"
-	styleTime = "3"
+	styleHead  = "1"
+	styleDay   = "2"
+	styleTime  = "3"
+	styleMonth = "4"
 )
 
 // workbook has the files of a workbook besides its sheets, as templates.

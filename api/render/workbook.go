@@ -64,7 +64,7 @@ func writeWorkbook(w io.Writer, sheets ...sheetPart) error {
 }
 
 // Table is a sheet of a workbook with a row of names. A cell is a string, a Number, a bool, a
-// time.Time, or nil for an empty one.
+// time.Time, a Month, or nil for an empty one.
 type Table struct {
 	Name string // of letters
 	Head []string
@@ -73,6 +73,9 @@ type Table struct {
 
 // Number is a number as JSON has it.
 type Number string
+
+// Month is a month, by its first day.
+type Month time.Time
 
 // WriteTables writes a workbook of small tables.
 func WriteTables(w io.Writer, tables ...*Table) error {
@@ -103,6 +106,10 @@ func (t *Table) append(dst []byte) []byte {
 				dst = append(dst, ` t="b"><v>`+map[bool]string{false: "0", true: "1"}[v]+`</v>`...)
 			case time.Time:
 				dst = appendSheetTime(dst, v.UnixMicro())
+			case Month:
+				dst = append(dst, ` s="`+styleMonth+`"><v>`...)
+				dst = strconv.AppendInt(dst, time.Time(v).UnixMicro()/dayMicros+sheetEpoch, 10)
+				dst = append(dst, `</v>`...)
 			case string:
 				if text := []rune(v); len(text) > maxTableText {
 					v = string(text[:maxTableText]) + "…"

@@ -136,27 +136,37 @@ func csvNumbers(t *testing.T, body []byte) (all []string) {
 func TestFigureBook(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{}, 30)
-	book := apitest.Browse(s, "/figure/conflict-events.xlsx"+figureQuery)
-	files, err := zip.NewReader(bytes.NewReader(book.Body), int64(len(book.Body)))
-	if err != nil {
-		t.Fatalf("%d %v", book.Status, err)
+	textOf := func(query string) string {
+		book := apitest.Browse(s, "/figure/conflict-events.xlsx"+query)
+		files, err := zip.NewReader(bytes.NewReader(book.Body), int64(len(book.Body)))
+		if err != nil {
+			t.Fatalf("%d %v", book.Status, err)
+		}
+		var text strings.Builder
+		for _, f := range files.File {
+			r, err := f.Open()
+			testkit.Must(t, err)
+			_, err = io.Copy(&text, r)
+			testkit.Must(t, err)
+		}
+		return text.String()
 	}
-	var text strings.Builder
-	for _, f := range files.File {
-		r, err := f.Open()
-		testkit.Must(t, err)
-		_, err = io.Copy(&text, r)
-		testkit.Must(t, err)
+	for by, want := range map[string]string{"month": `<c r="A2" s="4"><v>45`, "year": `<c r="A2"><v>20`} {
+		query := strings.Replace(figureQuery, "by=location_code", "by="+by, 1)
+		if text := textOf(query); !strings.Contains(text, want) {
+			t.Errorf("a %s is not %s: %.2000s", by, want, text)
+		}
 	}
+	text := textOf(figureQuery)
 	for _, number := range csvNumbers(t, apitest.Browse(s, "/figure/conflict-events.csv"+figureQuery).Body) {
-		if !strings.Contains(text.String(), "<v>"+number+"</v>") {
+		if !strings.Contains(text, "<v>"+number+"</v>") {
 			t.Errorf("the workbook lacks %s", number)
 		}
 	}
 	for _, want := range []string{
 		"Kind of event: political violence", "unit", "period", apitest.SampleID, "snapshot=",
 	} {
-		if !strings.Contains(text.String(), want) {
+		if !strings.Contains(text, want) {
 			t.Errorf("the workbook lacks %q", want)
 		}
 	}
