@@ -43,7 +43,7 @@ func groupsOf(q *Question, records []textual.Record, b *by, field string) []grou
 		switch {
 		case b.as == onCountries:
 			name = q.nameOf(value)
-		case b.each:
+		case b.each && b.as != overTime:
 			name = q.joined(r, b.fields)
 		case b.as == asBars && len(b.fields) == 1:
 			name, code = worded(l, b.fields[0], value)
@@ -56,7 +56,9 @@ func groupsOf(q *Question, records []textual.Record, b *by, field string) []grou
 		g := newGroup(l, value, name, r.Value(field))
 		g.isOurs = b.as == asBars && isOurs(b.fields[0], value)
 		if g.code = code; b.as == overTime && len(b.fields) > 1 {
-			g.second, _ = r.Text(b.fields[1])
+			if g.second, _ = r.Text(b.fields[1]); b.each {
+				g.second = capital(q.joined(r, b.lines()))
+			}
 		}
 		if b.as == onPoints {
 			g.lat, g.lon, g.placed = placeOf(r, b.fields[2], b.fields[3])

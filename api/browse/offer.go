@@ -122,7 +122,7 @@ func (q *Question) right(s state, m measure, b *by) (*trial, error) {
 	}
 	for _, level := range levels {
 		for _, more := range [][]string{nil, {latestParam, contract.LatestEdition}} {
-			if len(more) > 0 && q.Plan.Endpoint.Edition == nil {
+			if len(more) > 0 && (q.Plan.Endpoint.Edition == nil || b.as == overTime) { // a round is of one time
 				continue
 			}
 			at, ok := q.reading(s.set(append(slices.Clone(level), more...)...))
@@ -241,7 +241,21 @@ func (q *Question) apart(refused *trial, m measure) (*by, *trial, error) {
 		return nil, nil, nil
 	}
 	t, err := q.try(at, m, b)
+	if first := b.fields[0]; err == nil && t.answer != nil && (first == "month" || first == "year") {
+		seen := map[string]bool{}
+		for _, r := range t.answer.Records {
+			seen[q.joined(r, append(b.lines(), first))] = true
+		}
+		if len(seen) == len(t.answer.Records) {
+			b.value, b.as = first, overTime
+		}
+	}
 	return b, t, err
+}
+
+// lines are the fields of which each combination of values is a line over time: not the days.
+func (b *by) lines() []string {
+	return slices.DeleteFunc(slices.Clone(b.fields[1:]), func(name string) bool { return name == contract.PeriodStart })
 }
 
 // joined are the values of fields in words.

@@ -16,7 +16,7 @@ import (
 // of one of these only. The table has the number of countries of each time.
 func (x *figure) addSummed(q *Question, rows *contract.Question, b *by, fields []string, measure string) error {
 	place := SummedPlace(rows, fields...)
-	if b.as != overTime || place == "" || !strings.HasPrefix(measure, "sum:") {
+	if b.as != overTime || b.each || place == "" || !strings.HasPrefix(measure, "sum:") {
 		return nil
 	}
 	counted := rows.As(contract.Aggregate).GroupBy(b.value).Measure("distinct:" + place)
