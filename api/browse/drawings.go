@@ -361,8 +361,11 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 		}
 		for k, figure := range row.figures {
 			second := v.q.Language.List(texts)
-			if len(d.Names) > 0 {
+			switch {
+			case len(d.Names) > 0:
 				second = capital(v.q.Language.T(d.Names[k]))
+			case d.As == contract.AsPyramid || d.As == contract.AsStack: // values, which no language writes otherwise
+				second = strings.Join(texts, ",")
 			}
 			g := newGroup(v.q.Language, value, value, figure)
 			switch b.as {
