@@ -108,10 +108,27 @@ func TestFirstViews(t *testing.T) {
 			"conflict-events":                       `<h2 id="figure-heading">Deaths in political violence by country`,
 			"operational-presence":                  "Organisations present by country, report of 2025",
 			"baseline-population?location_code=COD": "There are no figures of people older than 19 years.",
-			"refugees-persons-of-concern":           `Refugees in a few countries of asylum only.</p><div class="chosen">`,
+			"poverty-rate?location_code=COD":        "4 have records with several values",
+			// What is not added up is a line for each, and no round is drawn over time.
+			"rainfall?by=month&measure=rainfall":                `<th scope="col" class="number">Three months`,
+			"idps?by=year&location_code=HTI&measure=population": "Drawn by province: by year",
+			"refugees-persons-of-concern":                       `Refugees in a few countries of asylum only.</p><div class="chosen">`,
 		} {
 			if !strings.Contains(s.view(t, "/browse/"+path), want) {
 				t.Errorf("%s is without %q", path, want)
+			}
+		}
+		// Drawings are the same in each language.
+		kinds := regexp.MustCompile(`class="chart [^"]*"|<(circle|rect)`)
+		for _, path := range []string{
+			"/browse/baseline-population?location_code=COD", "/browse/food-security?location_code=ETH", "/browse/idps",
+			"/browse/returnees", "/browse/funding", "/browse/food-prices-market-monitor", "/browse/humanitarian-needs",
+		} {
+			want := kinds.FindAllString(s.view(t, path), -1)
+			for _, language := range []string{"/fr", "/es", "/ar"} {
+				if got := kinds.FindAllString(s.view(t, language+path), -1); !slices.Equal(got, want) {
+					t.Errorf("%s%s has %q, in English %q", language, path, got, want)
+				}
 			}
 		}
 		// A choice of provinces brings their level and the newest round.
