@@ -209,11 +209,14 @@ func (c *call) list() (*contract.Endpoint, error) {
 // noSuch refuses the name of a list or figure. The words of names have a sign between them.
 func (c *call) noSuch(what, name, between string, all []string) error {
 	r := &refusal{Message: fmt.Sprintf("there is no %s %q; there are %s", what, name, strings.Join(all, ", "))}
+	r.Instead = &Call{"find", map[string]any{"words": name}} // malnutrition is no figure, but a sector
 	plain := strings.NewReplacer(" ", between, "_", between, "-", between).Replace(strings.ToLower(name))
-	if meant := nearest.Of(plain, all); meant != "" {
-		r.Instead = c.with(what, meant)
-	} else {
-		r.Instead = &Call{"find", map[string]any{"words": name, "kind": what}}
+	with := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return !strings.Contains(other, plain) })
+	if len(with) != 1 {
+		with = []string{nearest.Of(plain, all)}
+	}
+	if with[0] != "" {
+		r.Instead = c.with(what, with[0])
 	}
 	return r
 }

@@ -51,15 +51,12 @@ func (c *call) refused(err error) error {
 // settled is a call that answers. A sum in which a name was wrong can be a wrong sum too: then it
 // is the one that its refusal would name.
 func settled(c *call, next *Call) *Call {
-	for range 3 { // an argument, a filter, the sum
-		if next == nil || next.Tool != "aggregate" {
-			break
-		}
+	for n := 0; n < 3 && next != nil; n++ { // an argument, a filter, the sum
 		other := &call{of: c.of, served: c.served, base: c.base}
 		at := slices.IndexFunc(tools, func(t *mcp.Tool) bool { return t.Name == next.Tool })
 		err := other.read(tools[at], marshal(next.Arguments))
 		if err == nil {
-			_, err = rows(other)
+			_, err = answerers[next.Tool](other)
 		}
 		refused, ok := errors.AsType[*refusal](err)
 		if !ok || refused.Instead == nil {

@@ -162,9 +162,11 @@ func (s *Server) answer(ctx context.Context, t *mcp.Tool, arguments json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	a.Instead = settled(c, a.Instead)
-	for i := 0; a.Nothing != nil && i < len(a.Nothing.Nearest); i++ {
-		a.Nothing.Nearest[i].Call = settled(c, a.Nothing.Nearest[i].Call)
+	if t.Name == "aggregate" {
+		a.Instead = settled(c, a.Instead)
+		for i := 0; a.Nothing != nil && i < len(a.Nothing.Nearest); i++ {
+			a.Nothing.Nearest[i].Call = settled(c, a.Nothing.Nearest[i].Call)
+		}
 	}
 	a.Snapshot = c.served.Id
 	return a.render(c), nil
