@@ -125,7 +125,7 @@ func (s *search) links(e *entry, country int32, byName bool) (links []Link, err 
 			}
 		case byName && e.country != none && has(&s.entries[e.country]) && list.HasField(nameFilter(e.kind)):
 			isChecked = true
-			pairs = []string{contract.CountryParam, s.entries[e.country].code, nameFilter(e.kind), e.name}
+			pairs = []string{contract.CountryParam, s.entries[e.country].code, nameFilter(e.kind), spelled(s, e, at)}
 		default:
 			continue
 		}
@@ -146,6 +146,23 @@ func (s *search) links(e *entry, country int32, byName bool) (links []Link, err 
 // nameFilter is the filter by the name of a province or district.
 func nameFilter(kind Kind) string {
 	return strings.TrimSuffix(kindSources[kind].filter, "code") + "name"
+}
+
+// spelled is the name of a unit in a list that has no code of it: Ouaddai can be Ouaddaï there.
+func spelled(s *search, e *entry, at int) string {
+	name, field := e.name, s.mount.Names.Name(nameFilter(e.kind))
+	q := contract.Ask(&contract.EndpointsIn(s.mount.Names)[at], contract.Aggregate).GroupBy(field).Measure("count")
+	keepExactly(q, s.mount.Names, contract.CountryParam, s.entries[e.country].code)
+	// An error is damage, which Query has noted.
+	_ = s.read(q.Page(0, contract.MaxLimit), func(rows list.Records) error {
+		for _, r := range list.TextsOf(rows) {
+			if text := r.Value(field); folded(text) == e.folded {
+				name = text
+			}
+		}
+		return nil
+	})
+	return name
 }
 
 // keepExactly keeps the rows with a value, in a list that has the filter. The country may be that

@@ -134,7 +134,7 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	err := s.read(q, func(rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			n, known := r.Text(sumField(q))
-			if !known || !isExactly(q, a, r) {
+			if !known || !isExactly(q, a, r) || r.Value("min_"+contract.PeriodStart) == "" {
 				continue
 			}
 			f.Value, f.reason = new(json.Number(n)), say.Text{}

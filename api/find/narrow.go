@@ -57,7 +57,7 @@ func (s *search) narrow(q *contract.Question, a *answer) {
 		if filter := kindSources[u.kind].filter; u.lists&(1<<a.list) != 0 {
 			keep(filter, u.code)
 		} else {
-			keep(nameFilter(u.kind), u.name)
+			keep(nameFilter(u.kind), spelled(s, u, a.list))
 		}
 	}
 	for _, pair := range a.pairs {

@@ -65,6 +65,19 @@ CAF 2024; population_status=INN; sector_code=Intersectoral; category=total; popu
 	}
 }
 
+// TestSearchSpellings: a list that has a unit by its name only may write it with other accents.
+func TestSearchSpellings(t *testing.T) {
+	t.Parallel()
+	tables := apitest.FigureTables(t)
+	apitest.AddRows(t, tables, `
+only operational_presence
+CAF 2024; admin1_name=ĆF01; provider_admin1_name=ĆF01; admin_level=1; org_acronym=ABC; org_name=Abc; sector_code=HEA`)
+	page := string(apitest.Browse(apitest.Server(t, state.Options{}, tables), "/search?q=organisations+CF01").Body)
+	if !strings.Contains(page, `<data value="1"`) {
+		t.Errorf("no organisation: %.3000s", page[strings.Index(page, "<main"):])
+	}
+}
+
 // TestCountryFilter: the list of countries has those whose names have a text in them, in the
 // language of the page first, and says so where there are none.
 func TestCountryFilter(t *testing.T) {
