@@ -103,9 +103,7 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	}
 	r.Figure, r.Before = inTime(s.language, &a, f), a.before
 	if r.Figure.Value == nil {
-		var of instead
-		of, err = insteadOf(s, &a, r.Figure, base)
-		r.Reason, r.Lists = of.reason, of.links
+		r.Reason, r.Lists, err = insteadOf(s, &a, r.Figure, base)
 	}
 	return r, err
 }

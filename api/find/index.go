@@ -319,10 +319,10 @@ func (x *Index) near(words []string) (other []string) {
 		if from < to || vocabularies().asides[word] != "" || len(word) <= prefixFrom {
 			continue
 		}
-		for _, meant := range nearest.All(word, withFirst(word, x.words.texts), utf8.RuneCountInString(word)/4) {
-			other = slices.Concat(words[:i], []string{meant}, words[i+1:])
+		all := nearest.All(word, withFirst(word, x.words.texts), utf8.RuneCountInString(word)/4)
+		if len(all) > 0 {
+			other = slices.Concat(words[:i], all[:1], words[i+1:])
 			words = other
-			break
 		}
 	}
 	return other

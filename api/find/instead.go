@@ -10,23 +10,18 @@ import (
 	"hdqs/api/say"
 )
 
-// instead says why a question has no number, and what there is in its place.
-type instead struct {
-	reason say.Text
-	links  []Link
-}
-
-// insteadOf is what there is where a figure has no value: of all ages in place of some, or of other
-// years. base is the figure of everybody.
-func insteadOf(s *search, a *answer, f, base *Figure) (of instead, err error) {
-	of.reason = f.reason
-	if of.links, err = ofAllAges(s, a, base); err == nil && of.links == nil {
-		of.links, err = ofCountry(s, a, base)
+// insteadOf is why a figure has no value, with what there is in its place: of all ages in place of
+// some, of the whole country, or of other years. base is the figure of everybody.
+func insteadOf(s *search, a *answer, f, base *Figure) (why say.Text, links []Link, err error) {
+	if links, err = ofAllAges(s, a, base); err == nil && links == nil {
+		links, err = ofCountry(s, a, base)
 	}
-	if err == nil && of.links == nil && a.until != "" && a.at.country != none {
-		err = addYears(s, &of, a)
+	if err == nil && links == nil && a.until != "" && a.at.country != none {
+		if why, links, err = ofYears(s, a); links != nil {
+			return why, links, err
+		}
 	}
-	return of, err
+	return f.reason, links, err
 }
 
 // ofAllAges is the sum of all ages of a sex, or of everybody, where people of an age have no
@@ -77,15 +72,14 @@ func ofCountry(s *search, a *answer, base *Figure) ([]Link, error) {
 // mostYears is how many years with records are links where one has none: the newest.
 const mostYears = 12
 
-// addYears adds the years of which a figure has records, where it has none of the time that was
-// asked for. Each leads to the same search of that year.
-func addYears(s *search, to *instead, a *answer) error {
+// ofYears are the years of which a figure has records, where it has none of the time that was asked
+// for. Each leads to the same search of that year.
+func ofYears(s *search, a *answer) (why say.Text, links []Link, err error) {
 	q := a.figure.Question(s.mount.Names)
 	s.narrow(q, &answer{question: &question{list: a.list}, figure: a.figure, at: a.at})
 	rows, asked := q.As(contract.Rows), a.until[:4]
 	var names []string
-	var links []Link
-	err := s.read(q.GroupBy("year").Measure("count"), func(records list.Records) error {
+	err = s.read(q.GroupBy("year").Measure("count"), func(records list.Records) error {
 		for _, r := range list.TextsOf(records) {
 			year := r.Value("year")
 			of := rows.Copy().Keep(contract.StartParam, year).Keep(contract.EndParam, year)
@@ -99,13 +93,12 @@ func addYears(s *search, to *instead, a *answer) error {
 		return nil
 	})
 	if len(names) == 0 || slices.Contains(names, asked) || err != nil { // there is another reason
-		return err
+		return why, nil, err
 	}
 	slices.Reverse(names)
 	slices.Reverse(links)
-	to.links = links[:min(len(links), mostYears)]
-	to.reason = say.Of("there is no record of %s; there are records of these years: %s", a.until, say.And(names))
-	return nil
+	why = say.Of("there is no record of %s; there are records of these years: %s", a.until, say.And(names))
+	return why, links[:min(len(links), mostYears)], nil
 }
 
 // inTime is a figure without its number if it is not of the time that was asked for, with a reason.
