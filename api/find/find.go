@@ -195,12 +195,6 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 	return s.answers(q)
 }
 
-// isElsewhere reports whether a corrected question is about another country than the one that the
-// question names.
-func (q *question) isElsewhere(corrected *question) bool {
-	return q.country() != none && q.country() != corrected.country()
-}
-
 // mostCompleted is how many countries are suggested for a word that has begun.
 const mostCompleted = 3
 

@@ -138,7 +138,7 @@ func (x *parser) takeTopics(first *part) bool {
 				if topics == nil {
 					named, taken = p, t
 				}
-				topics, p.used, x.by, x.measure = common, true, cmp.Or(x.by, t.by), cmp.Or(t.measure, x.measure)
+				topics, p.used, x.by, x.measure = common, !t.isPart, cmp.Or(x.by, t.by), cmp.Or(t.measure, x.measure)
 				if t.isWho() {
 					x.sex, x.sexAs = t.who, p.written
 				}
@@ -232,8 +232,7 @@ func (x *parser) addFilters() {
 				continue
 			}
 			switch field := byFields[t.by]; {
-			case t.by != "" && t.isWeak: // it depends on the places
-			case t.by == "person": // no view divides
+			case t.by != "" && t.isWeak, t.by == "person": // it depends on the places; no view divides
 			case t.by != "":
 				if field == "" || e.HasField(field) {
 					if p.used = true; q.by == "" || q.by == "place" {
@@ -360,7 +359,8 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 			again := x.parse(replaced(words), replaced(written))
 			switch {
 			case v.asides[other] != "": // "nationales" is not "nationals", which asks for nothing
-			case again == nil || len(again.left) >= len(q.left) || q.isElsewhere(again):
+			case again == nil || len(again.left) >= len(q.left):
+			case q.country() != none && q.country() != again.country(): // it names another one
 			case best == nil || len(again.left) < len(best.left):
 				best, at, meant = again, i, []string{other}
 			case i == at && len(again.left) == len(best.left) && again.isAlike(best):

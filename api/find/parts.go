@@ -185,6 +185,8 @@ func (x *parser) partOf(phrase string) *part {
 	for _, t := range p.terms {
 		if after, err := strconv.Atoi(t.year); err == nil {
 			return &part{time: strconv.Itoa(x.year + after)}
+		} else if t.isWeak && t.by != "" { // "region" is no name: Ilocos is Region I
+			p.ids = nil
 		}
 	}
 	if len(p.terms)+len(p.ids) == 0 && p.time == "" {

@@ -128,10 +128,11 @@ func (x *parser) addPlaces() {
 	x.addUnit()
 	for _, p := range parts { // "the state of Borno", "the country Chad"
 		for _, t := range p.terms {
-			if p.used || t.by == "" || !t.isWeak {
+			isHow := t.by == "how" // "how did hunger change", but not "how do refugees live"
+			if p.used || t.by == "" || !t.isWeak || isHow && q.by == "" {
 				continue
 			}
-			isNamed := q.places[0].country != none && (t.by == "place" || q.places[0].unit != none)
+			isNamed := isHow || q.places[0].country != none && (t.by == "place" || q.places[0].unit != none)
 			switch t.by {
 			case "sector": // "the health sector"
 				isNamed = x.hasFilter(Sector)

@@ -31,6 +31,7 @@ type term struct {
 	isWeak  bool        // it means this only where nothing else does
 	isMore  bool        // it is a part of another phrase, and means nothing alone
 	isKept  bool        // empty words of the phrase count
+	isPart  bool        // of the topic, which no filter keeps: the phrase is left over
 }
 
 // group is people of a sex and of some ages.
@@ -209,6 +210,8 @@ func termOf(text string) *term {
 		case field == "side" || field+"=" == commodityWord || field+"=" == organisationWord ||
 			word == isNewest || word == isEmpty || word == isPeople || word == isReal:
 			return nil
+		case word == "part":
+			t.isPart = true
 		case !hasValue:
 			t.topics = append(t.topics, word)
 		case field == "who":
@@ -326,9 +329,9 @@ func eachWord(text string, do func(word []byte, as string)) {
 		case letters[r] != "":
 			word = append(word, letters[r]...)
 		case r == '.': // of D.R.C.
-		case r == '+' && len(word) > 0 && isDigit(word[len(word)-1]): // of 3+
+		case r == '+' && len(word) > 0 && unicode.IsDigit(rune(word[len(word)-1])): // of 3+
 			word = append(word, '+')
-		case isApostrophe(r):
+		case strings.ContainsRune("'’‘`´ʹʼ", r): // within a word
 			if isElided(string(word)) {
 				end(at)
 			} else if isGenitive(text[at+utf8.RuneLen(r):]) {
@@ -368,8 +371,6 @@ func isASCII(text string) bool {
 	return true
 }
 
-func isDigit(b byte) bool { return '0' <= b && b <= '9' }
-
 // isElided reports whether a word before an apostrophe is one of its own, as in French.
 func isElided(word string) bool {
 	switch word {
@@ -387,9 +388,6 @@ func isGenitive(rest string) bool {
 	next, _ := utf8.DecodeRuneInString(rest[1:])
 	return !unicode.IsLetter(next) && !unicode.IsNumber(next)
 }
-
-// isApostrophe reports whether a sign stands within a word.
-func isApostrophe(r rune) bool { return strings.ContainsRune("'’‘`´ʹʼ", r) }
 
 // folded is a text as it is compared.
 func folded(text string) string { return strings.Join(wordsOf(text), " ") }
