@@ -267,7 +267,8 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 		return why, err
 	}
 	isOfAges := of.least > 0 || of.less > 0
-	if !isOfAges {
+	isOfAll := slices.Contains(slices.Collect(maps.Values(end)), open) // not of some ages: 0-4 and 5-19
+	if !isOfAges || !isOfAll {
 		counted = all
 	}
 	if total == nil || counted.Cmp(total) != 0 {
@@ -279,10 +280,7 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 	if !isOfAges {
 		return why, nil
 	}
-	last := of.less - 1
-	if of.less == 0 {
-		last = open
-	}
+	last := cmp.Or(of.less, open+1) - 1
 	var chosen []string
 	next := of.least
 	for next <= last && ranges[next] != "" {

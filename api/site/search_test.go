@@ -78,6 +78,32 @@ CAF 2024; admin1_name=ĆF01; provider_admin1_name=ĆF01; admin_level=1; org_acro
 	}
 }
 
+// TestSearchAges: people of an age have a number where all are counted by age, or by sex where the
+// list has some ranges of ages only.
+func TestSearchAges(t *testing.T) {
+	t.Parallel()
+	tables := apitest.FigureTables(t)
+	apitest.AddRows(t, tables, `
+only population
+CAF/CF01 2024; gender=all; age_range=all; population=10
+CAF/CF01 2024; gender=f; age_range=all; population=6
+CAF/CF01 2024; gender=m; age_range=all; population=4
+CAF/CF01 2024; gender=f; age_range=0-4; min_age=0; max_age=4; population=2
+CAF/CF01 2024; gender=m; age_range=0-4; min_age=0; max_age=4; population=1
+CAF/CF02 2024; gender=all; age_range=all; population=10
+CAF/CF02 2024; gender=f; age_range=all; population=6
+CAF/CF02 2024; gender=m; age_range=all; population=4
+CAF/CF02 2024; gender=f; age_range=0-4; min_age=0; max_age=4; population=2
+CAF/CF02 2024; gender=m; age_range=5+; min_age=5; population=1`)
+	s := apitest.Server(t, state.Options{}, tables)
+	for unit, want := range map[string]string{"CF01": `<data value="3"`, "CF02": "only 3 of its people"} {
+		page := string(apitest.Browse(s, "/search?q=population+under+5+"+unit).Body)
+		if !strings.Contains(page, want) {
+			t.Errorf("%s: no %s: %.2000s", unit, want, page[strings.Index(page, "<main"):])
+		}
+	}
+}
+
 // TestCountryFilter: the list of countries has those whose names have a text in them, in the
 // language of the page first, and says so where there are none.
 func TestCountryFilter(t *testing.T) {
