@@ -296,7 +296,7 @@ func splitWords(text string) (words, written []string) {
 
 // eachWord calls do with each word of a text as it is compared, and as it is written, decomposed.
 func eachWord(text string, do func(word []byte, as string)) {
-	if !isASCII(text) {
+	if utf8.RuneCountInString(text) < len(text) {
 		text = norm.NFKD.String(strings.ToValidUTF8(text, " "))
 	}
 	var room [64]byte
@@ -360,15 +360,6 @@ func stem(word []byte) []byte {
 		return append(rest, pluralOn...)
 	}
 	return word
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // isElided reports whether a word before an apostrophe is one of its own, as in French.
