@@ -192,6 +192,13 @@ func (x *parser) onlySide(p *part) {
 		return
 	}
 	own := slices.DeleteFunc(slices.Clone(x.figures), isOther)
+	if len(own) == 0 && len(x.figures) > 0 && p.people { // "who hosts Afghans": those from there, by host
+		for _, h := range contract.Headlines {
+			if h.Path == x.figures[0].Path && !isOther(h) {
+				own, x.by = append(own, h), "asylum"
+			}
+		}
+	}
 	if len(own) > 0 || p.side != fromOrOf { // "the refugee population of Chad" is in Chad
 		x.figures = own
 	}
