@@ -373,15 +373,23 @@ func (r *Report) Losses() (lines []string) {
 			}
 		}
 		isStale := func(s Stale) bool { return s.Role == f.Role } // its old rows are served
-		for _, why := range reasons(f.Oddities) {
-			if e := f.Oddities[why]; !slices.Contains(unsaid, reason(why)) && !slices.ContainsFunc(r.Stale, isStale) {
-				lines = append(lines, fmt.Sprintf("note: kept: %d × %s, first: %s", e.Count, why, e.First[0]))
-			}
+		if !slices.ContainsFunc(r.Stale, isStale) {
+			lines = append(lines, f.keptLines()...)
 		}
 	}
 	for _, text := range slices.Concat(r.Odd, []string{r.Summary}) {
 		if text != "" {
 			lines = append(lines, "note: "+text)
+		}
+	}
+	return lines
+}
+
+// keptLines are the lines about rows that are kept and odd.
+func (r *ResourceReport) keptLines() (lines []string) {
+	for _, why := range reasons(r.Oddities) {
+		if e := r.Oddities[why]; !slices.Contains(unsaid, reason(why)) {
+			lines = append(lines, fmt.Sprintf("note: kept: %d × %s, first: %s", e.Count, why, e.First[0]))
 		}
 	}
 	return lines
