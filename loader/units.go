@@ -202,12 +202,12 @@ func (u *units) codeElsewhere(country int32, codes ...[]byte) string {
 	return ""
 }
 
-// near says which unit a code that no list has at its level is nearly the code of: one of the other
-// level, or one with the same letters and digits. It is "" when there is none.
+// near says which listed unit has the letters and digits of a code that no list has, in capitals,
+// "" when none has. A code of the other level is not near: published files have such.
 func (u *units) near(unknown string) string {
 	plain := strings.ToUpper(noLetter.ReplaceAllString(norm.NFKC.String(unknown), ""))
 	for i, codes := range []map[string]int32{u.of1, u.of2} {
-		if _, ok := codes[plain]; ok && unknown != "" {
+		if _, ok := codes[plain]; ok && plain != unknown {
 			return fmt.Sprintf("%s, the list has %s at level %d", quoted([]byte(unknown)), plain, i+1)
 		}
 	}
