@@ -122,7 +122,7 @@ func (q *Question) right(s state, m measure, b *by) (*trial, error) {
 	}
 	for _, level := range levels {
 		for _, more := range [][]string{nil, {latestParam, contract.LatestEdition}} {
-			if len(more) > 0 && (q.Plan.Endpoint.Edition == nil || b.as == overTime) { // a round is of one time
+			if len(more) > 0 && q.Plan.Endpoint.Edition == nil {
 				continue
 			}
 			at, ok := q.reading(s.set(append(slices.Clone(level), more...)...))
@@ -199,10 +199,14 @@ func (q *Question) brought(s, drawn state) (all []link) {
 }
 
 // turned is what draws the records of a page: what it asks for, else by something else. Where
-// nothing does, the trial is of what it asks for.
+// nothing does, the trial is of what it asks for. The newest round of each place is of another time,
+// so that it is drawn over time only where nothing else is right.
 func (q *Question) turned(s state, m measure, b *by) (*by, *trial, error) {
+	isRound := func(t *trial, b *by) bool {
+		return b.as == overTime && t.at.values.Get(latestParam) != s.values.Get(latestParam)
+	}
 	own, err := q.right(s, m, b)
-	if err != nil || own.draws() || len(own.issues) == 0 {
+	if err != nil || !isRound(own, b) && (own.draws() || len(own.issues) == 0) {
 		return b, own, err
 	}
 	bys := bysOf(q, s)
@@ -211,13 +215,20 @@ func (q *Question) turned(s state, m measure, b *by) (*by, *trial, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if t.draws() && t.places >= leastDrawn {
+		if t.draws() && t.places >= leastDrawn && !isRound(t, &bys[i]) {
 			return &bys[i], t, nil
 		}
 	}
-	each, t, err := q.apart(own, m)
-	if err != nil || each == nil || !t.draws() || q.AllFigures { // files have no name for it
+	refused, err := q.try(s, m, b)
+	if err != nil || len(refused.issues) == 0 {
 		return b, own, err
+	}
+	each, t, err := q.apart(refused, m)
+	switch {
+	case err != nil || each == nil || !t.draws():
+		return b, own, err
+	case q.AllFigures: // files have no name for it
+		return b, refused, nil
 	}
 	return each, t, nil
 }
