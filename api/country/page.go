@@ -169,7 +169,7 @@ func (p *Page) WriteWorkbook(w io.Writer, about [][2]string) error {
 	}}
 	for _, c := range p.Coverage {
 		for level, day := range c.Newest {
-			if at := dayCell(day); at != nil {
+			if at, err := time.Parse(time.DateOnly, day); err == nil {
 				row := []any{c.List.Path, c.Title, c.Field, render.Number(strconv.Itoa(level)), at}
 				coverage.Rows = append(coverage.Rows, row)
 			}
@@ -179,19 +179,10 @@ func (p *Page) WriteWorkbook(w io.Writer, about [][2]string) error {
 		"dataset", "address", "provider", "licence", "licence_address", "updated",
 	}}
 	for _, d := range p.Sources {
-		row := []any{d.Title, d.Link, d.Provider, d.License, d.LicenseURL, dayCell(d.Updated)}
+		row := []any{d.Title, d.Link, d.Provider, d.License, d.LicenseURL, render.TimeCell(d.Updated)}
 		sources.Rows = append(sources.Rows, row)
 	}
 	return render.WriteTables(w, first, figures, coverage, sources)
-}
-
-// dayCell is a day of a workbook, nil without one.
-func dayCell(text string) any {
-	at, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return nil
-	}
-	return at
 }
 
 // cellOf is a field of a figure's record.

@@ -1,9 +1,6 @@
 package country
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
 func TestWords(t *testing.T) {
 	t.Parallel()
@@ -19,13 +16,5 @@ func TestWords(t *testing.T) {
 		if got := coverageText(nil, c[0], c[1], c[2]); got != c[3] {
 			t.Errorf("%v is %q", c, got)
 		}
-	}
-}
-
-// TestDayCell: a day of a workbook is a date, and no text.
-func TestDayCell(t *testing.T) {
-	t.Parallel()
-	if day, ok := dayCell("2026-11-17").(time.Time); !ok || day.Day() != 17 || dayCell("") != nil {
-		t.Errorf("%v, %v", day, dayCell(""))
 	}
 }

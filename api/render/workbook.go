@@ -77,6 +77,20 @@ type Number string
 // Month is a month, by its first day.
 type Month time.Time
 
+// TimeCell is a cell with a day, a month or a year, as which programs take it. Other texts stay.
+func TimeCell(text string) any {
+	if at, err := time.Parse(time.DateOnly, text); err == nil {
+		return at
+	}
+	if at, err := time.Parse("2006-01", text); err == nil {
+		return Month(at)
+	}
+	if _, err := time.Parse("2006", text); err == nil {
+		return Number(text)
+	}
+	return text
+}
+
 // WriteTables writes a workbook of small tables.
 func WriteTables(w io.Writer, tables ...*Table) error {
 	var sheets []sheetPart

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -168,7 +167,7 @@ func (of *view) figureBook(v *state.Served, page *browse.Page) ([]byte, error) {
 	figures.Head, figures.Rows = page.Drawn.Figure.Table()
 	for _, row := range figures.Rows {
 		if text, ok := row[0].(string); ok && page.Drawn.Figure.Data.Times {
-			row[0] = timeCell(text)
+			row[0] = render.TimeCell(text)
 		}
 		for i := range row {
 			if n, ok := row[i].(json.Number); ok {
@@ -189,17 +188,6 @@ func (of *view) figureBook(v *state.Served, page *browse.Page) ([]byte, error) {
 	var book bytes.Buffer
 	err := render.WriteTables(&book, figures, about)
 	return book.Bytes(), err
-}
-
-// timeCell is a year or a month of a workbook, so that programs take it as one; other texts stay.
-func timeCell(text string) any {
-	if at, err := time.Parse("2006-01", text); err == nil {
-		return render.Month(at)
-	}
-	if _, err := time.Parse("2006", text); err == nil {
-		return render.Number(text)
-	}
-	return text
 }
 
 // The size of a frame where a site does not say what it has room for, and the smallest one.
