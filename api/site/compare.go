@@ -134,14 +134,14 @@ func newCompare(
 		}
 		for _, text := range texts {
 			text = strings.TrimSpace(text)
-			c, err := comparedOf(p, v, all, page.Figure, text)
-			if err == nil && text != "" && all.Find(text) == nil {
-				also[text], err = named(p, v, text, find.Country, find.Group)
+			if text != "" && all.Find(text) == nil {
+				if also[text], err = named(p, v, text); err != nil {
+					return nil, err
+				}
 			}
+			c := comparedOf(p, v, all, page.Figure, text, also[text])
 			isSame := func(other compared) bool { return other.key == c.key }
 			switch {
-			case err != nil:
-				return nil, err
 			case text == "" || slices.ContainsFunc(page.Rows, isSame):
 			case c.codes == nil:
 				if len(also[text]) == 0 {
@@ -151,14 +151,10 @@ func newCompare(
 				page.TooMany = true
 			default:
 				page.Rows, names = append(page.Rows, c), append(names, c.Name)
-				again, err := comparedOf(p, v, all, page.Figure, c.Name)
-				if err != nil {
-					return nil, err
+				if c.isGroup && all.NamedWhole(c.Name) != "" { // in the field, the name is a country
+					c.Name = c.key
 				}
-				if again.key != c.key { // the field would name another
-					again.Name = c.key
-				}
-				chosen = append(chosen, again.Name)
+				chosen = append(chosen, c.Name)
 			}
 		}
 	}
@@ -170,10 +166,7 @@ func newCompare(
 	page.pageHead = p.at.head(p.at.T("Compare countries"), here(page.keys()))
 	for _, text := range slices.Sorted(maps.Keys(also)) {
 		for _, code := range also[text] {
-			c, err := comparedOf(p, v, all, page.Figure, code)
-			if err != nil {
-				return nil, err
-			}
+			c := comparedOf(p, v, all, page.Figure, code, nil)
 			isHere := slices.ContainsFunc(page.Rows, func(other compared) bool { return other.key == c.key })
 			if !isHere && len(page.Rows) < mostCompared {
 				address := p.at.root() + here(strings.TrimPrefix(page.keys()+","+c.key, ","))
@@ -194,46 +187,34 @@ func (c *comparePage) keys() string {
 }
 
 // comparedOf is the country or group that a text names, without codes if it names none. The slug of
-// a group is that group. Its name goes before a country of which the text is only the beginning:
-// "Caribbean" is not the Caribbean Netherlands.
+// a group is that group. Of all that has the text as its whole name, a group goes before a country
+// of which it is only the beginning: "Caribbean" is not the Caribbean Netherlands.
 func comparedOf(
-	p pages, v *state.Served, all *country.Overview, h *contract.Headline, text string,
-) (c compared, err error) {
+	p pages, v *state.Served, all *country.Overview, h *contract.Headline, text string, whole []string,
+) (c compared) {
 	g, code := v.Bound.Groups.Group(text), all.NamedWhole(text)
-	if g != nil || code == "" {
-		if g == nil {
-			g, err = groupNamed(p, v, text)
+	for _, slug := range whole {
+		if g == nil && code == "" {
+			g = v.Bound.Groups.Group(slug)
 		}
-		if err != nil {
-			return c, err
+	}
+	if g != nil {
+		param := p.at.Names.Name(strings.TrimSuffix(h.Place, contract.CountryParam) + contract.GroupParam)
+		address := p.at.root() + browsePath + h.List(p.at.Names).Name() + "?" + contract.QueryOf(param, g.Slug)
+		return compared{
+			Name: p.at.Group(g.Slug, g.Name), Address: address, key: g.Slug, codes: g.Members, isGroup: true,
 		}
-		if g != nil {
-			param := p.at.Names.Name(strings.TrimSuffix(h.Place, contract.CountryParam) + contract.GroupParam)
-			address := p.at.root() + browsePath + h.List(p.at.Names).Name() + "?" + contract.QueryOf(param, g.Slug)
-			return compared{
-				Name: p.at.Group(g.Slug, g.Name), Address: address, key: g.Slug, codes: g.Members, isGroup: true,
-			}, nil
-		}
-		if code = all.Named(text); code == "" {
-			return c, nil
-		}
+	}
+	if code = cmp.Or(code, all.Named(text)); code == "" {
+		return c
 	}
 	name, address := p.at.Country(code, all.Find(code).Name), p.at.root()+countryPath+"/"+code
-	return compared{Name: name, Address: address, key: code, codes: []string{code}}, nil
+	return compared{Name: name, Address: address, key: code, codes: []string{code}}
 }
 
-// groupNamed is the group that a text names, nil if it names none.
-func groupNamed(p pages, v *state.Served, text string) (*contract.CountryGroup, error) {
-	slugs, err := named(p, v, text, find.Group)
-	if len(slugs) == 0 {
-		return nil, err
-	}
-	return v.Bound.Groups.Group(slugs[0]), nil
-}
-
-// named are the codes of what has a text as its whole name, by kind.
-func named(p pages, v *state.Served, text string, kinds ...find.Kind) (codes []string, err error) {
-	for _, kind := range kinds {
+// named are the codes of the countries and groups that have a text as their whole name.
+func named(p pages, v *state.Served, text string) (codes []string, err error) {
+	for _, kind := range []find.Kind{find.Country, find.Group} {
 		q := find.Query{Text: text, Kind: kind.String(), Limit: mostCompared, Brief: true, Language: p.at.Language}
 		found, err := p.Site.Finder.Find(v, p.at.Mount, q)
 		if err != nil {
