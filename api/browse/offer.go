@@ -199,8 +199,8 @@ func (q *Question) brought(s, drawn state) (all []link) {
 }
 
 // turned is what draws the records of a page: what it asks for, else by something else. Where
-// nothing does, the trial is of what it asks for. The newest round of each place is of another time,
-// so that it is drawn over time only where nothing else is right.
+// nothing does, the trial is of what it asks for. The newest round of each place is of another
+// time, so that it is drawn over time only where nothing else is right.
 func (q *Question) turned(s state, m measure, b *by) (*by, *trial, error) {
 	isRound := func(t *trial, b *by) bool {
 		return b.as == overTime && t.at.values.Get(latestParam) != s.values.Get(latestParam)
