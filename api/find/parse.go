@@ -338,10 +338,17 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 	}
 	slices.Sort(units)
 	v := vocabularies()
+	isCountryWord := func(at int) bool { // that means nothing
+		if at < 0 || at >= len(words) || !slices.Contains(q.left, written[at]) {
+			return false
+		}
+		_, is := slices.BinarySearch(x.countryWords, words[at])
+		return is
+	}
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
 		_, isListed := slices.BinarySearch(v.words, word)
-		isOfName := x.isOfName(q, words, written, i-1) || x.isOfName(q, words, written, i+1) // "ivory cost"
+		isOfName := isCountryWord(i-1) || isCountryWord(i+1) // "ivory cost"
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to ||
 			strings.ContainsAny(word, "0123456789") || // phase 4+ is not 3+
 			isListed && !isOfName || v.real[word] // "miners" are not minors
@@ -386,15 +393,6 @@ func isNearlyEmpty(x *Index, written string) bool {
 	}
 	return from == to && utf8.RuneCountInString(word) >= leastCorrected-1 && len(all) > 0 &&
 		!slices.ContainsFunc(all, isOther)
-}
-
-// isOfName reports whether a word that means nothing is one of a country's name.
-func (x *Index) isOfName(q *question, words, written []string, at int) bool {
-	if at < 0 || at >= len(words) || !slices.Contains(q.left, written[at]) {
-		return false
-	}
-	_, is := slices.BinarySearch(x.countryWords, words[at])
-	return is
 }
 
 // isAlike reports whether questions are the same, but for the countries that they name.
