@@ -106,15 +106,6 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if err != nil {
 		return nil, err
 	}
-	kindOf := func(h hit) Kind {
-		switch {
-		case h.answer == nil:
-			return s.entries[h.id].kind
-		case h.answer.figure == nil || h.answer.narrowing() && !h.answer.figure.IsPlain():
-			return List
-		}
-		return FigureKind
-	}
 	all := make([]hit, 0, len(answers)+len(hits))
 	for i := range answers {
 		all = append(all, hit{answer: &answers[i]})
@@ -122,7 +113,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	all = append(all, hits...)
 	var found [kinds]int
 	for _, h := range all {
-		found[kindOf(h)]++
+		found[kindOf(s, h)]++
 	}
 	for kind, n := range found {
 		if n > 0 {
@@ -137,7 +128,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 		all = all[:len(answers)]
 	}
 	if q.Kind != "" {
-		all = slices.DeleteFunc(all, func(h hit) bool { return kindOf(h).String() != q.Kind })
+		all = slices.DeleteFunc(all, func(h hit) bool { return kindOf(s, h).String() != q.Kind })
 	}
 	a.Total = len(all)
 	from := min(max(q.Offset, 0), len(all))
@@ -149,6 +140,17 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 		a.Results = append(a.Results, r)
 	}
 	return a, nil
+}
+
+// kindOf is the kind of a hit, of an answer what it is shown as.
+func kindOf(s *search, h hit) Kind {
+	switch {
+	case h.answer == nil:
+		return s.entries[h.id].kind
+	case h.answer.figure == nil || h.answer.narrowing() && !h.answer.figure.IsPlain():
+		return List
+	}
+	return FigureKind
 }
 
 // datasets are the hits of a search with the word dataset, which the titles of datasets do not
