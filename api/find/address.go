@@ -124,8 +124,14 @@ func (s *search) links(e *entry, country int32, byName bool) (links []Link, err 
 				pairs = append(pairs, side, s.entries[country].code)
 			}
 		case byName && e.country != none && has(&s.entries[e.country]) && list.HasField(nameFilter(e.kind)):
-			isChecked = true
-			pairs = []string{contract.CountryParam, s.entries[e.country].code, nameFilter(e.kind), spelled(s, e, at)}
+			name, err := spelled(s, e, at)
+			if err != nil {
+				return nil, err
+			}
+			if name == "" {
+				continue
+			}
+			pairs = []string{contract.CountryParam, s.entries[e.country].code, nameFilter(e.kind), name}
 		default:
 			continue
 		}
@@ -148,13 +154,13 @@ func nameFilter(kind Kind) string {
 	return strings.TrimSuffix(kindSources[kind].filter, "code") + "name"
 }
 
-// spelled is the name of a unit in a list that has no code of it: Ouaddai can be Ouaddaï there.
-func spelled(s *search, e *entry, at int) string {
-	name, field := e.name, s.mount.Names.Name(nameFilter(e.kind))
+// spelled is the name of a unit in a list that has no code of it: Ouaddai can be Ouaddaï there. It
+// is empty if the list has no records of the unit.
+func spelled(s *search, e *entry, at int) (name string, err error) {
+	field := s.mount.Names.Name(nameFilter(e.kind))
 	q := contract.Ask(&contract.EndpointsIn(s.mount.Names)[at], contract.Aggregate).GroupBy(field).Measure("count")
 	keepExactly(q, s.mount.Names, contract.CountryParam, s.entries[e.country].code)
-	// An error is damage, which Query has noted.
-	_ = s.read(q.Page(0, contract.MaxLimit), func(rows list.Records) error {
+	err = s.read(q.Page(0, contract.MaxLimit), func(rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			if text := r.Value(field); folded(text) == e.folded {
 				name = text
@@ -162,7 +168,7 @@ func spelled(s *search, e *entry, at int) string {
 		}
 		return nil
 	})
-	return name
+	return name, err
 }
 
 // keepExactly keeps the rows with a value, in a list that has the filter. The country may be that

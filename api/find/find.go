@@ -91,7 +91,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 			return nil, err
 		}
 		if hits, err = s.hits(words); len(answers) == 0 && len(hits) > 0 {
-			hits = append(hits, s.named(words, hits)...)
+			hits = append(hits, countriesOf(s.mentions(words), hits)...)
 		}
 	}
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
@@ -244,13 +244,13 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 		return hits, err
 	}
 	var found []string
-	country := int32(none)
-	hits = s.named(words, nil)
+	country, mentions := int32(none), s.mentions(words)
+	hits = countriesOf(mentions, nil)
 	for _, h := range hits {
 		country, found = h.id, append(found, s.entries[h.id].name)
 	}
-	if country != none {
-		words = s.mentions(words)[0].rest
+	if mentions != nil {
+		words = mentions[0].rest
 	}
 	isUseful := func(e *entry) bool {
 		return e.kind != FigureKind && (country == none || e.country == none || e.country == country)
@@ -270,9 +270,9 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 	return hits, nil
 }
 
-// named are the countries that words name, but for those that were found.
-func (s *search) named(words []string, found []hit) (hits []hit) {
-	for _, m := range s.mentions(words) {
+// countriesOf are the countries that are mentioned, but for those that were found.
+func countriesOf(mentions []mention, found []hit) (hits []hit) {
+	for _, m := range mentions {
 		isCountry := func(h hit) bool { return h.id == m.country }
 		if !slices.ContainsFunc(found, isCountry) && !slices.ContainsFunc(hits, isCountry) {
 			hits = append(hits, hit{id: m.country, country: none})

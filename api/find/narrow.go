@@ -57,7 +57,8 @@ func (s *search) narrow(q *contract.Question, a *answer) {
 		if filter := kindSources[u.kind].filter; u.lists&(1<<a.list) != 0 {
 			keep(filter, u.code)
 		} else {
-			keep(nameFilter(u.kind), spelled(s, u, a.list))
+			name, _ := spelled(s, u, a.list) // an error is damage, which is noted, and comes again
+			keep(nameFilter(u.kind), cmp.Or(name, u.name))
 		}
 	}
 	for _, pair := range a.pairs {
