@@ -3,11 +3,9 @@
 package country_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"cmp"
 	"html"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -162,16 +160,10 @@ func TestCountryWorkbook(t *testing.T) {
 		`filename="hdqs-AFG-`) {
 		t.Errorf("Content-Disposition: %s", disposition)
 	}
-	files, err := zip.NewReader(bytes.NewReader(book.Body), int64(len(book.Body)))
-	testkit.Must(t, err)
 	var sheets []string
-	for _, f := range files.File {
+	for _, f := range testkit.Unzip(t, book.Body) {
 		if strings.HasPrefix(f.Name, "xl/worksheets/") {
-			r, err := f.Open()
-			testkit.Must(t, err)
-			text, err := io.ReadAll(r)
-			testkit.Must(t, err)
-			sheets = append(sheets, html.UnescapeString(string(text)))
+			sheets = append(sheets, html.UnescapeString(f.Text))
 		}
 	}
 	if len(sheets) != 4 {

@@ -3,14 +3,13 @@
 package site_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"html"
 	"image"
 	"image/png"
-	"io"
 	"net/url"
 	"regexp"
 	"slices"
@@ -137,19 +136,7 @@ func TestFigureBook(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{}, 30)
 	textOf := func(query string) string {
-		book := apitest.Browse(s, "/figure/conflict-events.xlsx"+query)
-		files, err := zip.NewReader(bytes.NewReader(book.Body), int64(len(book.Body)))
-		if err != nil {
-			t.Fatalf("%d %v", book.Status, err)
-		}
-		var text strings.Builder
-		for _, f := range files.File {
-			r, err := f.Open()
-			testkit.Must(t, err)
-			_, err = io.Copy(&text, r)
-			testkit.Must(t, err)
-		}
-		return text.String()
+		return fmt.Sprint(testkit.Unzip(t, apitest.Browse(s, "/figure/conflict-events.xlsx"+query).Body))
 	}
 	for by, want := range map[string]string{"month": `<c r="A2" s="4"><v>45`, "year": `<c r="A2"><v>20`} {
 		query := strings.Replace(figureQuery, "by=location_code", "by="+by, 1)

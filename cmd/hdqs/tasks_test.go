@@ -1,12 +1,10 @@
 package main_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"cmp"
 	"fmt"
 	"html"
-	"io"
 	"maps"
 	"net/url"
 	"os"
@@ -235,7 +233,7 @@ func (p *person) do(step string, language int) {
 	case "file": // link: text
 		link, text, _ := strings.Cut(words, ": ")
 		a := ask(p.t, "GET", p.base+strings.TrimPrefix(p.link(link), p.base))
-		if all := string(a.body); !strings.Contains(all, text) && !strings.Contains(workbook(p.t, a.body), text) {
+		if all := string(a.body); !strings.Contains(all, text) && !strings.Contains(fmt.Sprint(testkit.Unzip(p.t, a.body)), text) {
 			p.t.Errorf("the file %s of %s does not say %q", link, p.at, text)
 		}
 	case "picture":
@@ -350,21 +348,4 @@ func (p *person) runR(list, words string) {
 		return
 	}
 	p.t.Error("the page has no program in R")
-}
-
-// workbook is the text of all parts of a workbook.
-func workbook(t *testing.T, body []byte) string {
-	t.Helper()
-	z, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
-	if err != nil {
-		t.Fatalf("%v: %.200s", err, body)
-	}
-	var all strings.Builder
-	for _, f := range z.File {
-		part, err := f.Open()
-		testkit.Must(t, err)
-		_, err = io.Copy(&all, part)
-		testkit.Must(t, err)
-	}
-	return all.String()
 }

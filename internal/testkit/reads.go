@@ -1,13 +1,36 @@
 package testkit
 
 import (
+	"archive/zip"
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"sync/atomic"
+	"testing"
 )
+
+// File is a file of an archive.
+type File struct{ Name, Text string }
+
+// Unzip returns the files of a ZIP archive, such as a workbook, in their order.
+func Unzip(tb testing.TB, body []byte) (files []File) {
+	tb.Helper()
+	z, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		tb.Fatalf("%v: %.200s", err, body)
+	}
+	for _, f := range z.File {
+		from, err := f.Open()
+		Must(tb, err)
+		text, err := io.ReadAll(from)
+		Must(tb, err)
+		files = append(files, File{f.Name, string(text)})
+	}
+	return files
+}
 
 // ReadWhole reads an answer and checks that the connection ends after it.
 func ReadWhole(r *bufio.Reader) (status int, err error) {
