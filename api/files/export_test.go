@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/url"
 	"regexp"
@@ -186,13 +185,6 @@ func checkDisposition(t *testing.T, got api.Answer, e *contract.Endpoint) {
 	if !strings.HasPrefix(value, `attachment; filename="`+e.Name()) || !strings.Contains(value, `.csv"`) {
 		t.Errorf("Content-Disposition %q", value)
 	}
-}
-
-func readAll(t *testing.T, r io.Reader) []byte {
-	t.Helper()
-	all, err := io.ReadAll(r)
-	testkit.Must(t, err)
-	return all
 }
 
 // cellsOfExcel are those of CSV for spreadsheet programs, without what makes them harmless.

@@ -233,7 +233,8 @@ func (p *person) do(step string, language int) {
 	case "file": // link: text
 		link, text, _ := strings.Cut(words, ": ")
 		a := ask(p.t, "GET", p.base+strings.TrimPrefix(p.link(link), p.base))
-		if all := string(a.body); !strings.Contains(all, text) && !strings.Contains(fmt.Sprint(testkit.Unzip(p.t, a.body)), text) {
+		all := string(a.body)
+		if !strings.Contains(all, text) && !strings.Contains(fmt.Sprint(testkit.Unzip(p.t, a.body)), text) {
 			p.t.Errorf("the file %s of %s does not say %q", link, p.at, text)
 		}
 	case "picture":
