@@ -144,23 +144,29 @@ func (r *Request) UnknownFaults(preferred bool, hint func(*Request, string) (str
 	return &all
 }
 
-// FileFaults returns the issues of a request for a file with other parameters than the identifier,
-// nil without any. A file has all records of its table: with a filter that is ignored, a program
-// that reads no header fields would take these for the ones that pass.
-func FileFaults(query []byte, set NameSet) *Invalid {
+// OtherNames lists the parameters of a query but for the identifier and some names, as
+// UnknownNames does.
+func OtherNames(query []byte, set NameSet, known ...string) []string {
 	var sent []sentPair
 	eachPair(query, func(name, value []byte) {
-		if !nameIs(name, IdentifierParam) && len(sent) < maxUnknownKept {
+		isKnown := func(known string) bool { return nameIs(name, known) }
+		if !nameIs(name, IdentifierParam) && !slices.ContainsFunc(known, isKnown) && len(sent) < maxUnknownKept {
 			sent = append(sent, sentPair{name, value})
 		}
 	})
-	if len(sent) == 0 {
-		return nil
-	}
+	return shownNames(sent, set, nil)
+}
+
+// FileFaults returns the issues of a request for a file with other parameters than some, nil
+// without any. With a filter that is ignored, a program that reads no header fields would take what
+// is in the file for what passes. hint says what to ask for.
+func FileFaults(query []byte, set NameSet, hint string, known ...string) *Invalid {
 	all := new(Invalid)
-	for _, name := range shownNames(sent, set, nil) {
-		all.Issues = append(all.Issues, extraForbidden(name,
-			say.Of("a file has all records of its table; for some of them ask for LIST/export")))
+	for _, name := range OtherNames(query, set, known...) {
+		all.Issues = append(all.Issues, extraForbidden(name, say.Of(hint)))
+	}
+	if all.Issues == nil {
+		return nil
 	}
 	return all
 }

@@ -52,13 +52,16 @@ var (
 	bulkMovedHead = reply.NewHead(reply.Safe("Cache-Control", latestKept, "Vary", "Range")...)
 )
 
+// wholeTable is the hint at a parameter of a file.
+const wholeTable = "a file has all records of its table; for some of them ask for LIST/export"
+
 // AddBulk registers the paths of bulk files.
 func (s *Files) AddBulk(m *list.Mount) {
 	if !s.State.Options.Bulk {
 		return
 	}
 	to := list.Route{Name: BulkPath, Answer: func(ctx *fasthttp.RequestCtx) error {
-		if faults := contract.FileFaults(ctx.URI().QueryString(), m.Names); faults != nil {
+		if faults := contract.FileFaults(ctx.URI().QueryString(), m.Names, wholeTable); faults != nil {
 			return faults
 		}
 		return s.answerBulk(ctx, m)

@@ -139,8 +139,8 @@ func checkEnded(t *testing.T, s *api.Server, want map[files.ExportOutcome]int64)
 	}
 }
 
-// cutExport checks that a client notices that its export, of which it has the first part, was cut. It
-// returns the server. A busy machine may need longer than a limit for that part.
+// cutExport checks that a client notices that its export, of which it has the first part, was cut.
+// It returns the server. A busy machine may need longer than a limit for that part.
 func cutExport(t *testing.T, target string, rows int) *api.Server {
 	t.Helper()
 	for limit := 500 * time.Millisecond; ; limit *= 2 {

@@ -8,6 +8,7 @@ type Head struct {
 	Host     string // of absolute addresses, empty if it is not known
 	Title    string
 	MadeUp   bool   // the figures are
+	Ignored  string // parameters that the page does not have
 	Feed     string // query of what changed of the country, group or list of the page, empty for all
 
 	here string // path and query of the page below the prefix

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -209,7 +210,8 @@ func (p pages) addChangelog() {
 					data.Changes[i].count(data.Asked.Country)
 				}
 			}
-			return p.answerPage(ctx, "changelog.html", data, &head)
+			known := append(feedParams, contract.SinceParam, kindParam)
+			return p.answerPage(ctx, "changelog.html", &data, &head, known...)
 		})
 	}, p.Site.Lists.Admission.Pages)
 	if !p.at.IsEnglish() {
@@ -219,7 +221,7 @@ func (p pages) addChangelog() {
 	p.add(feedPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
 		return p.Site.withServed(ctx, func(v *state.Served) error {
 			data, err := p.changelogOf(ctx, v, p.Site.Lists.Pages.BaseOf(ctx), true)
-			if err != nil {
+			if err = cmp.Or(err, fileFaults(ctx, p.at, feedParams...)); err != nil {
 				return err
 			}
 			body, err := rendered(texts(), "changelog.atom", data)

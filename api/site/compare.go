@@ -109,7 +109,8 @@ func addCompare(p pages, views map[string]*view) {
 			if err != nil {
 				return err
 			}
-			return p.answerPage(ctx, "compare.html", page, &head)
+			known := []string{figureParam, countryParam, headParam, contract.SnapshotParam}
+			return p.answerPage(ctx, "compare.html", page, &head, known...)
 		})
 	}, p.Site.Lists.Admission.Pages)
 }
@@ -122,12 +123,15 @@ func newCompare(
 	page = &comparePage{
 		Figures: contract.Headlines, Figure: contract.Headlines[0], PerHead: string(args.Peek(headParam)) == perHead,
 	}
-	if h, _ := contract.HeadlineOf(string(args.Peek(figureParam)), contract.ContractNames); h != nil {
-		page.Figure = h
+	h, _ := contract.HeadlineOf(string(args.Peek(figureParam)), contract.ContractNames)
+	page.Figure = cmp.Or(h, page.Figure)
+	places := args.PeekMulti(countryParam)
+	if h == nil && args.Has(figureParam) {
+		places = nil // another figure of them would answer another question
 	}
 	var chosen, names, unknown []string
 	also := map[string][]string{} // by name: all countries and groups that have it
-	for _, sent := range args.PeekMulti(countryParam) {
+	for _, sent := range places {
 		texts := strings.Split(string(sent), ",")
 		if all.Named(string(sent)) != "" { // a name can have a comma
 			texts = []string{string(sent)}
@@ -164,6 +168,12 @@ func newCompare(
 		return comparePath + "?" + contract.QueryOf(figureParam, page.Figure.Name, countryParam, keys)
 	}
 	page.pageHead = p.at.head(p.at.T("Compare countries"), here(page.keys()))
+	if h == nil && args.Has(figureParam) {
+		page.ignore(figureParam + "=" + string(args.Peek(figureParam)))
+	}
+	if sent := string(args.Peek(headParam)); sent != "" && !page.PerHead {
+		page.ignore(headParam + "=" + sent)
+	}
 	for _, text := range slices.Sorted(maps.Keys(also)) {
 		for _, code := range also[text] {
 			c := comparedOf(p, v, all, page.Figure, code, nil)

@@ -44,7 +44,6 @@ type countryPage struct {
 type countriesPage struct {
 	pageHead
 	*country.Overview
-	Share  *browse.Share
 	Sent   string            // the name that is unknown
 	Near   []string          // codes of countries that may be meant
 	Filter string            // what the names of those that are listed have in them
@@ -142,7 +141,7 @@ func (p pages) addCountry() {
 		if page.list(); len(page.ByName) == 0 {
 			page.Near = nearCountries(all, page.Filter)
 		}
-		return p.answerPage(ctx, "countries.html", page, &countries)
+		return p.answerPage(ctx, "countries.html", page, &countries, nameParam, contract.SnapshotParam)
 	})
 	add(countryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
 		_, sent, _ := strings.Cut(reply.PathOf(ctx), countryPath+"/")
@@ -152,6 +151,12 @@ func (p pages) addCountry() {
 		switch {
 		case at == nil:
 			return p.answerNoCountry(ctx, all, strings.Clone(code), &head)
+		case isBook || isCard:
+			if err := fileFaults(ctx, p.at, contract.SnapshotParam); err != nil {
+				return err
+			}
+		}
+		switch {
 		case isBook:
 			return p.Site.english(p.at.Mount).answerWorkbook(ctx, v, at, &book)
 		case isCard:
@@ -254,7 +259,7 @@ func (p pages) answerCountry(
 	}
 	data.Feed = "?" + contract.QueryOf(contract.CountryParam, at.Code)
 	data.Change = p.countryChange(v, page)
-	return p.answerPage(ctx, "country.html", data, head)
+	return p.answerPage(ctx, "country.html", &data, head, contract.SnapshotParam)
 }
 
 // shareOf is what the page of a country says of itself elsewhere.

@@ -4,6 +4,7 @@ package site_test
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"net/url"
 	"regexp"
@@ -74,6 +75,8 @@ func TestOffered(t *testing.T) {
 			t.Errorf("%s: %d, from %s", queue[i], page.Status, from[queue[i]])
 		case bytes.Contains(text, []byte("so that their sum would be wrong")):
 			t.Errorf("%s is refused, from %s", queue[i], from[queue[i]])
+		case bytes.Contains(text, []byte("<strong>Ignored:</strong>")):
+			t.Errorf("%s has what is ignored, from %s", queue[i], from[queue[i]])
 		case bytes.Contains(text, []byte("No record passes these filters")) && strings.Contains(queue[i], "?") &&
 			!strings.Contains(queue[i], "admin1_name=") && !strings.Contains(queue[i], "data-availability"):
 			// The filter does not find the made-up names, and that list has no records.
@@ -93,6 +96,37 @@ func TestOffered(t *testing.T) {
 	}
 	if drawn < pages/20 {
 		t.Errorf("only %d of %d pages have a drawing", drawn, pages)
+	}
+}
+
+// TestIgnored checks that what a page does not know is named, and that a file is refused with it.
+func TestIgnored(t *testing.T) {
+	t.Parallel()
+	s := apitest.Server(t, state.Options{}, apitest.FigureTables(t))
+	const said = `<strong>Ignored:</strong> this page does not know <code>%s</code>.`
+	for path, ignored := range map[string]string{
+		"/?year=2020": "year", "/topics?year=2020": "year", "/country?name=a&yer=2020": "yer",
+		"/country/AFG?year=2020&snapshot=": "year", "/search?q=a&kind=figure&offset=0&year=2020&sex=f": "sex, year",
+		"/changelog?since=2020-01-01&lists=idps":                        "lists",
+		"/compare?country=AFG&figure=people_in_need&per=1000&year=2020": "year", "/compare?country=AFG&per=5": "per=5",
+		"/compare?country=AFG&figure=people": "figure=people", "/compare?country=AFG&figure=people_in_need&per=": "",
+		"/country/AFG?" + apitest.Identifier + "=1": "(withheld)",
+		"/country/AFG?app_identifier=a":             "", "/search?q=a": "",
+	} {
+		page := apitest.Browse(s, path)
+		named := bytes.Contains(page.Body, fmt.Appendf(nil, said, ignored))
+		if named != (ignored != "") || !named && bytes.Contains(page.Body, []byte("Ignored")) || page.Status != 200 {
+			t.Errorf("%s: %d, does not say that %q is ignored, or says more", path, page.Status, ignored)
+		}
+	}
+	if page := apitest.Browse(s, "/compare?country=AFG&figure=people"); bytes.Contains(page.Body, []byte("<table")) {
+		t.Error("another figure than the one that was asked for")
+	}
+	for _, path := range []string{"/country/AFG.xlsx", "/country/AFG.png", "/changelog.atom"} {
+		if refused, got := apitest.Browse(s, path+"?year=2020"), apitest.Browse(s, path); refused.Status != 422 ||
+			got.Status != 200 || !bytes.Contains(refused.Body, []byte(`["query","year"]`)) {
+			t.Errorf("%s: %d, with a year %d %s", path, got.Status, refused.Status, refused.Body)
+		}
 	}
 }
 

@@ -58,6 +58,14 @@ type pageHead struct {
 	OpenAPI string // path of the description of everything
 }
 
+// ignore says which parameters a page does not have: figures that are not what was asked for must
+// not look like it.
+func (h *pageHead) ignore(names ...string) {
+	for _, name := range names {
+		h.Ignored = strings.TrimPrefix(h.Ignored+", "+name, ", ")
+	}
+}
+
 // newPageHead is the head of a page that is in English only.
 func newPageHead(m *list.Mount, title string) pageHead {
 	return place{m, lang.All()[0]}.head(title, "")
@@ -193,9 +201,7 @@ func sharedOf(data any) *browse.Share {
 	switch page := data.(type) {
 	case *browse.Page:
 		return page.Share
-	case countryPage:
-		return page.Share
-	case countriesPage:
+	case *countryPage:
 		return page.Share
 	}
 	return nil
@@ -285,9 +291,24 @@ func (s *Site) landingFields() []string {
 	return s.Lists.Pages.Fields()
 }
 
-func (p pages) answerPage(ctx *fasthttp.RequestCtx, template string, data any, head *list.PageHead) error {
+// answerPage answers with a page that reads some parameters.
+func (p pages) answerPage(
+	ctx *fasthttp.RequestCtx, template string, data any, head *list.PageHead, known ...string,
+) error {
+	if page, has := data.(interface{ ignore(names ...string) }); has {
+		page.ignore(contract.OtherNames(ctx.URI().QueryString(), p.at.Names, known...)...)
+	}
 	page, err := rendered(pagesIn(p.at.Language), template, data)
 	return p.Site.sendMade(ctx, head, template, page, err)
+}
+
+// fileFaults are those of a request for a file with other parameters than some.
+func fileFaults(ctx *fasthttp.RequestCtx, at place, known ...string) error {
+	const hint = "this file has what its page shows without it"
+	if faults := contract.FileFaults(ctx.URI().QueryString(), at.Names, hint, known...); faults != nil {
+		return faults
+	}
+	return nil
 }
 
 // sendMade sends what was rendered, or logs why it could not be.

@@ -25,6 +25,9 @@ type about struct {
 	list  *contract.Endpoint
 }
 
+// feedParams are the parameters of aboutOf.
+var feedParams = []string{contract.CountryParam, contract.GroupParam, listParam}
+
 // aboutOf reads which changes a page or feed shows. What is not known is an error: a feed of all
 // changes would look as if it were that of a country. A page says itself that it knows no such
 // country.

@@ -167,7 +167,7 @@ func (p pages) addSearch() {
 		if err != nil {
 			return err
 		}
-		return p.answerPage(ctx, "search.html", page, &head)
+		return p.answerPage(ctx, "search.html", &page, &head, "q", "kind", "offset")
 	})
 	add(suggestPath, func(ctx *fasthttp.RequestCtx, q find.Query) error {
 		q.Limit, q.Brief = suggested, true

@@ -62,7 +62,7 @@ func (p pages) addLanding() {
 		}
 		data.Base = p.Site.Lists.Pages.BaseOf(ctx)
 		data.Bulk = p.Site.bulk()
-		return p.answerPage(ctx, "landing.html", data, &head)
+		return p.answerPage(ctx, "landing.html", &data, &head)
 	})
 }
 

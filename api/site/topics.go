@@ -26,9 +26,9 @@ func addTopics(p pages) {
 	head := p.Site.hostHead(reply.HtmlType)
 	p.add(topicsPath, topicsPath, func(ctx *fasthttp.RequestCtx) error {
 		return p.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {
-			data := newLanding(p.at, v.Bound)
+			data := topicsData(newLanding(p.at, v.Bound))
 			data.pageHead = p.at.head(p.at.T("Topics"), topicsPath)
-			return p.answerPage(ctx, "topics.html", topicsData(data), &head)
+			return p.answerPage(ctx, "topics.html", &data, &head, contract.SnapshotParam)
 		})
 	})
 }
@@ -99,7 +99,11 @@ func addSources(p pages) {
 	p.add(state.SourcesPath, state.SourcesPath, func(ctx *fasthttp.RequestCtx) error {
 		return p.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {
 			if !p.at.IsEnglish() || strings.Contains(string(ctx.Request.Header.Peek("Accept")), "text/html") {
-				return p.answerPage(ctx, "sources-page.html", newSources(p.at, v), &page)
+				sources := newSources(p.at, v)
+				return p.answerPage(ctx, "sources-page.html", &sources, &page, contract.SnapshotParam)
+			}
+			if err := fileFaults(ctx, p.at, listParam, contract.SnapshotParam); err != nil {
+				return err
 			}
 			body, err := json.Marshal(SourcesOf(p.Site.State, p.at.Mount, v, string(ctx.QueryArgs().Peek("list"))))
 			return p.Site.sendMade(ctx, &data, state.SourcesPath, body, err)
