@@ -77,14 +77,25 @@ func (c *Card) PNG() ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// across is a distance from the side where lines begin, as one from the left.
+func (c *Card) across(x float64) float64 {
+	if c.Language.IsRTL() {
+		return Width - x
+	}
+	return x
+}
+
+// read is the style of a text that begins at its place.
+func (c *Card) read(s *style) *style {
+	own := *s
+	own.rtl = c.Language.IsRTL()
+	return &own
+}
+
 // paragraph writes lines of text from a height on, and returns the height below them.
 func (c *Card) paragraph(to sink, l *letters, top float64, s *style, text string, lines int) float64 {
-	own, x := *s, float64(margin)
-	if own.rtl = c.Language.IsRTL(); own.rtl {
-		x = Width - margin
-	}
-	for _, part := range l.wrapped(text, &own, inner, lines) {
-		to.text(point{x, top + s.size}, &own, part)
+	for _, part := range l.wrapped(text, c.read(s), inner, lines) {
+		to.text(point{c.across(margin), top + s.size}, c.read(s), part)
 		top += math.Round(s.size * 1.3)
 	}
 	return top
@@ -180,18 +191,18 @@ func (c *Card) eachKey(l *letters, put func(k *Key, x float64, row int)) {
 // legend writes keys beside each other, below what they are of.
 func (c *Card) legend(to sink, l *letters, above float64) {
 	if c.Key != "" {
-		to.text(point{margin, above + 19}, bold, c.Key)
+		to.text(point{c.across(margin), above + 19}, c.read(bold), c.Key)
 	}
 	c.eachKey(l, func(k *Key, x float64, row int) {
 		top := above + legendRow*float64(row)
 		s := styleOf("path map " + k.Class)
-		shape := matrix{scale: 1}.rectangle(x, top+4, 30, 18)
+		shape := matrix{scale: 1}.rectangle(min(c.across(x), c.across(x+30)), top+4, 30, 18)
 		if k.Line {
 			s = styleOf("line " + k.Class).enlarged(1.5)
-			shape = ring{points: []point{{x, top + 13}, {x + 30, top + 13}}}
+			shape = ring{points: []point{{c.across(x), top + 13}, {c.across(x + 30), top + 13}}}
 		}
 		to.shape([]ring{shape}, s, "")
-		to.text(point{x + 38, top + 19}, keyed, k.Text)
+		to.text(point{c.across(x + 38), top + 19}, c.read(keyed), k.Text)
 	})
 }
 
@@ -209,7 +220,7 @@ func (c *Card) tiles(to sink, l *letters, in area) {
 				lines = 2
 			}
 			for n, part := range l.wrapped(text, s, wide-24, lines) {
-				to.text(point{x, y + down + 20*float64(n)}, s, part)
+				to.text(point{c.across(x), y + down + 20*float64(n)}, c.read(s), part)
 			}
 		}
 		put(28, &style{fill: ink, size: 20}, t.Title)
@@ -217,7 +228,7 @@ func (c *Card) tiles(to sink, l *letters, in area) {
 		for value.size > 12 && l.width(t.Value, value) > wide-24 {
 			value.size--
 		}
-		to.text(point{x, y + 76}, value, t.Value) // a number is never cut
+		to.text(point{c.across(x), y + 76}, c.read(value), t.Value) // a number is never cut
 		put(106, &style{fill: ink, size: 18}, t.Unit)
 		put(132, noted, t.About)
 	}

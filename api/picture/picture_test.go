@@ -17,6 +17,7 @@ import (
 	"github.com/go-text/typesetting/shaping"
 
 	"hdqs/api/chart"
+	"hdqs/api/lang"
 )
 
 // hostile is a text that would run a script if it were not escaped, with what XML cannot contain.
@@ -76,6 +77,7 @@ type recorder struct {
 		style style
 	}
 	texts []string
+	at    map[string]float64 // of texts, from the left
 	view  *area
 }
 
@@ -85,8 +87,11 @@ func (r *recorder) shape(rings []ring, s *style, _ string) {
 		style style
 	}{rings, *s})
 }
-func (r *recorder) text(_ point, _ *style, text string) { r.texts = append(r.texts, text) }
-func (r *recorder) clip(to *area)                       { r.view = to }
+
+func (r *recorder) text(at point, _ *style, text string) {
+	r.texts, r.at[text] = append(r.texts, text), at.x
+}
+func (r *recorder) clip(to *area) { r.view = to }
 
 // TestCards: every kind of picture is a PNG of the right size that is not blank and not long, and
 // an SVG that is well formed, without scripts; both are of the same shapes.
@@ -107,7 +112,7 @@ func TestCards(t *testing.T) {
 		}
 		text := c.SVG()
 		counts := elementsOf(t, name, text)
-		r := new(recorder)
+		r := &recorder{at: map[string]float64{}}
 		c.draw(r, newLetters())
 		if counts["path"] != len(r.shapes)+1 || counts["text"] != len(r.texts) || counts["script"]+counts["img"] > 0 ||
 			r.view != nil {
@@ -141,7 +146,7 @@ func TestPixels(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"columns", "bars", "panels"} {
 		c := cards()[name]
-		r, to := new(recorder), newCanvas(newLetters())
+		r, to := &recorder{at: map[string]float64{}}, newCanvas(newLetters())
 		c.draw(r, newLetters())
 		c.draw(to, to.letters)
 		checked := 0
@@ -161,6 +166,29 @@ func TestPixels(t *testing.T) {
 		}
 		if checked == 0 {
 			t.Errorf("%s: no bar was looked at", name)
+		}
+	}
+}
+
+// TestSides: the value of a tile is below its title, in Arabic too, where the first tile and the
+// first key are on the right.
+func TestSides(t *testing.T) {
+	t.Parallel()
+	var tiles []Tile
+	for _, n := range []string{"0", "1", "2", "3"} {
+		tiles = append(tiles, Tile{Title: "t" + n, Value: n})
+	}
+	c := &Card{Tiles: tiles, Legend: []Key{{Class: "m0", Text: "low"}, {Class: "m1", Text: "high"}}}
+	for _, c.Language = range lang.All() {
+		r := &recorder{at: map[string]float64{}}
+		c.draw(r, newLetters())
+		for _, tile := range tiles {
+			if r.at[tile.Title] != r.at[tile.Value] {
+				t.Errorf("%s: %s is at %g, its title at %g", c.Language.Code, tile.Value, r.at[tile.Value], r.at[tile.Title])
+			}
+		}
+		if is := c.Language.IsRTL(); is != (r.at["low"] > r.at["high"]) || is != (r.at["0"] > r.at["2"]) {
+			t.Errorf("%s: %v", c.Language.Code, r.at)
 		}
 	}
 }
