@@ -184,7 +184,7 @@ func TestSides(t *testing.T) {
 		c.draw(r, newLetters())
 		for _, tile := range tiles {
 			if r.at[tile.Title] != r.at[tile.Value] {
-				t.Errorf("%s: %s is at %g, its title at %g", c.Language.Code, tile.Value, r.at[tile.Value], r.at[tile.Title])
+				t.Errorf("%s: %s is not below its title: %v", c.Language.Code, tile.Value, r.at)
 			}
 		}
 		if is := c.Language.IsRTL(); is != (r.at["low"] > r.at["high"]) || is != (r.at["0"] > r.at["2"]) {
