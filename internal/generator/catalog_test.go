@@ -143,6 +143,37 @@ func TestSameOptionsSameBytes(t *testing.T) {
 	}
 }
 
+// TestEditsLeaveRepeatedRows: of rows that are in several places, all have the same values.
+func TestEditsLeaveRepeatedRows(t *testing.T) {
+	count := func(edited int) (lines map[string]int, repeated int) {
+		dir := t.TempDir()
+		_, err := Write(dir, Options{Seed: 1, Small: true, Edited: edited})
+		testkit.Must(t, err)
+		files, err := filepath.Glob(filepath.Join(dir, "*", "*.csv"))
+		testkit.Must(t, err)
+		lines = map[string]int{}
+		for _, file := range files {
+			for line := range strings.Lines(string(testkit.ReadFile(t, file))) {
+				line = strings.TrimSpace(line)
+				if lines[line]++; lines[line] == 2 && strings.Contains(line, "2016-03") {
+					repeated++
+				}
+			}
+		}
+		return lines, repeated
+	}
+	before, n := count(0)
+	if after, _ := count(1); n < 3 {
+		t.Errorf("%d rows are in several places", n)
+	} else {
+		for line, n := range before {
+			if n > 1 && after[line] != n {
+				t.Errorf("after edits, %d rows of %d are %s", after[line], n, line)
+			}
+		}
+	}
+}
+
 func TestFullScale(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -8,7 +8,7 @@ const longAgo = 14_610
 func edited(rows func(emit func(*row)), one int, r *random) func(emit func(*row)) {
 	return func(emit func(*row)) {
 		rows(func(from *row) {
-			if from.fault != "" || from.duplicate || r.below(one) > 0 {
+			if from.fault != "" || from.repeated || r.below(one) > 0 {
 				emit(from)
 				return
 			}

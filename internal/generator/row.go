@@ -12,6 +12,7 @@ type row struct {
 	clock          byte   // poverty: form of the period's end, 1 or 2
 	warning, fault string // columns of the CSV; rows with a fault are dropped
 	duplicate      bool   // dropped, because a later row has the same key
+	repeated       bool   // in several places, with the same values, of which one is kept
 
 	count       int // people, events
 	countNull   bool

@@ -241,7 +241,7 @@ func (w *world) refugeeTraps(from, to int, src *resource, emit func(*row)) {
 	// Every file has this key, in identical rows: the last file's row is kept.
 	one = row{
 		home: w.deep[0], asylum: w.deep[1], src: src, start: trapDay, end: trapEnd, kind: "RST", gender: "all",
-		age: allAges, count: (lastYear - 1) / 5 * 5,
+		age: allAges, count: (lastYear - 1) / 5 * 5, repeated: true,
 	}
 	one.duplicate = to < lastYear-1
 	emit(&one)

@@ -100,7 +100,7 @@ func (w *world) rainTraps(n int, emit func(*row)) {
 	// A dekad that is in every file, in identical rows: the row of the last file is kept.
 	wandered := row{
 		at: w.national[w.deep[1].id-1], src: src, start: trapDay + 3, end: trapEnd,
-		duplicate: n < w.sizes.rainYears,
+		duplicate: n < w.sizes.rainYears, repeated: true,
 	}
 	set(&wandered, 1)
 	wandered.pixels = 1000 + w.sizes.rainYears
@@ -139,7 +139,7 @@ func (w *world) populationFiles() []file {
 				one := row{
 					at: w.national[w.deep[1].id-1], src: src, start: trapDay + 4, end: trapEnd, gender: "all",
 					age: allAges, count: 4711,
-					duplicate: plan,
+					duplicate: plan, repeated: true,
 				}
 				emit(&one)
 			},
