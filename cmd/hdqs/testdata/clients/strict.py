@@ -18,7 +18,7 @@ def left_open(schema: dict) -> object:
     if schema["type"] == "object":
         assert schema["additionalProperties"] is False and schema["required"] == list(schema["properties"]), schema
         return {name: left_open(of) for name, of in schema["properties"].items()}
-    return {"string": "", "array": [], "integer": schema.get("minimum", 0)}[schema["type"]]
+    return {"string": "", "array": [], "integer": schema.get("minimum", 0), "boolean": False}[schema["type"]]
 
 
 async def strict(url: str, country: str) -> None:
