@@ -28,7 +28,10 @@ func drawFigure(q *Question, s state) (*figure, error) {
 		return nil, err
 	}
 	if by.label != asked {
-		const text = "Drawn by %[2]s: by %[1]s, these records count people or things more than once."
+		text := "Drawn by %[2]s: by %[1]s, these records count people or things more than once."
+		if m.function == only {
+			text = "Drawn by %[2]s: by %[1]s, these records have several values, which are not added up or averaged."
+		}
 		x.Limit.Turned = l.T(text, asked, by.label)
 	}
 	if len(t.issues) > 0 {

@@ -67,6 +67,15 @@ func (q *Question) try(at state, m measure, b *by) (*trial, error) {
 	if t.answer, t.issues = answer, issues; answer != nil {
 		t.count(m, b, most)
 	}
+	if place := SummedPlace(at.asked, b.fields...); t.draws() && m.function == only && place != "" {
+		found, _, err := q.groups(at.asked, nil, "distinct:"+place)
+		if err != nil {
+			return nil, err
+		}
+		if found[0].Value("distinct_"+place) != "1" { // a group of one country would look like one of all
+			t.issues = severalValues(m, "Choose a country, a time, or fewer values.")
+		}
+	}
 	if q.known.trials == nil {
 		q.known.trials = map[string]*trial{}
 	}
@@ -93,10 +102,14 @@ func (t *trial) count(m measure, b *by, most string) {
 		}
 	}
 	if t.places = len(named); several > 0 && several == len(t.several) {
-		t.issues = append(t.issues, contract.Issue{Text: say.Join(
-			say.Of("%s: the records have several values, which are not added up or averaged.", m.label),
-			say.Of("Choose a level, and only the newest edition."))})
+		t.issues = severalValues(m, "Choose a level, and only the newest edition.")
 	}
+}
+
+// severalValues says that a rate is none of the records, and what to choose.
+func severalValues(m measure, choose string) []contract.Issue {
+	return []contract.Issue{{Text: say.Join(
+		say.Of("%s: the records have several values, which are not added up or averaged.", m.label), say.Of(choose))}}
 }
 
 // right draws the records of a page, or where their sums would be wrong, records of the level that

@@ -39,7 +39,7 @@ func TestFigureTables(t *testing.T) {
 	drawn, refused, turned := 0, 0, 0
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
-		page := apitest.Browse(s, "/browse/"+e.Name()+"?measure=records")
+		page := apitest.Browse(s, "/browse/"+e.Name()+"?measure=records&by=location_code") // rates too
 		offered := map[string][]string{}
 		for _, m := range choices.FindAllStringSubmatch(string(page.Body), -1) {
 			for _, v := range value.FindAllStringSubmatch(m[2], -1) {

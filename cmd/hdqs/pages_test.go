@@ -109,6 +109,8 @@ func TestFirstViews(t *testing.T) {
 			"operational-presence":                  "Organisations present by country, report of 2025",
 			"baseline-population?location_code=COD": "There are no figures of people older than 19 years.",
 			"poverty-rate?location_code=COD":        "4 have records with several values",
+			// Years of which one country has a rate are no rates of all.
+			"poverty-rate?by=year&measure=mpi": "Drawn by country: by year, these records have several values",
 			// What is not added up is a line for each, and no round is drawn over time.
 			"rainfall?by=month&measure=rainfall":                `<th scope="col" class="number">Three months`,
 			"idps?by=year&location_code=HTI&measure=population": "Drawn by province: by year",
