@@ -38,7 +38,6 @@ type chooser struct {
 	Name, Label string
 	Options     []option
 	Keep        []option
-	Optional    bool // the first option is all
 
 	most string // the option with the most records
 }
@@ -144,7 +143,6 @@ func (f *first) addChoosers(v *viewer, view *contract.View) (ok bool, err error)
 				c.Options[i].Selected = c.Options[i].Selected && !isAll
 			}
 			c.Options = slices.Insert(c.Options, 0, option{Label: v.q.Language.T("all"), Selected: isAll})
-			c.Optional = true
 			f.Choosers = append(f.Choosers, *c)
 		}
 	}
