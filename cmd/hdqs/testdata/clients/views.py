@@ -10,6 +10,7 @@ sums at the coarsest level of every list that has levels.
 """
 
 import collections
+import datetime
 import html
 import json
 import random
@@ -154,12 +155,23 @@ def quoted(value):
     return "'" + value.replace("'", "''") + "'"
 
 
+def instant(name, text):
+    """Where a date begins, or of end_date where the year, the month or the day is over."""
+    if len(text) > 10:
+        return text
+    day = datetime.date.fromisoformat((text + "-01-01")[:10])
+    if name == "end_date":
+        month = day.year * 12 + day.month - 1 + {4: 12, 7: 1}.get(len(text), 0)
+        day = day + datetime.timedelta(1) if len(text) == 10 else datetime.date(month // 12, month % 12 + 1, 1)
+    return "%sT00:00:00" % day
+
+
 def condition(law, name, values):
     """A filter as SQL, None for what is no filter."""
     if name == "start_date":
-        return "pe >= " + quoted(values[0])
-    if name == "end_date":  # the whole of a year, a month or a day
-        return "ps[1:%d] <= %s" % (len(values[0]), quoted(values[0]))
+        return "replace(pe, ' ', 'T') >= " + quoted(instant(name, values[0]))
+    if name == "end_date":
+        return "replace(ps, ' ', 'T') < " + quoted(instant(name, values[0]))
     if name == "everybody":
         return " and ".join("%s in %s" % (c, str((*of, "-"))) for c, of in EVERYBODY.items() if c in law.columns)
     if name.endswith("__in"):
@@ -358,7 +370,7 @@ def month_before(month, n):
 
 
 def headline(name, more):
-    """A figure of all places that pass: {place: (value, units, known units)}."""
+    """A figure of all places that pass: {place: (value, (units, known units), end of its period)}."""
     list_name, params, measure, place = HEADLINES[name]
     until = more.get("end_date", [TODAY])[0]  # no figure is made of rows of the future
     more = {**more, "end_date": [TODAY if TODAY.startswith(until) else min(until, TODAY)]}
@@ -388,17 +400,17 @@ def headline(name, more):
     lowest = """(select count(distinct if(b.lvl = 1, b.admin1_code, b.{1})) from passing b where b.{0} = a.{0}
         and b.lvl = max(a.lvl) and if(b.lvl = 1, b.admin1_code, b.{1}) not like '%-XXX')""".format(
             place, "admin2_code" if "admin2_code" in law.columns else "admin1_code")
-    rows = DB.execute("select %s, %s, max(lvl), %s from passing a group by 1" % (
+    rows = DB.execute("select %s, %s, max(lvl), %s, max(pe) from passing a group by 1" % (
         place, value, lowest if "admin_level" in params else "0")).fetchall()
     found = {}
     DB.execute("create or replace temp table every as from passing")
-    for code, value, lvl, units in rows:
+    for code, value, lvl, units, end in rows:
         if function == "sum" and name not in ("funding_percent", "rainfall_percent_of_normal") and len(rows) > 0:
             DB.execute("create or replace temp table passing as from every where %s = %s" % (place, quoted(code)))
             if wrongs(law, params, "sum", [place]):
                 value = None
         units = (units, UNITS[lvl][code]) if lvl and "admin_level" in params and UNITS[lvl].get(code) else None
-        found[code] = (None if value is None else float(value), units)
+        found[code] = (None if value is None else float(value), units, end)
     return found
 
 
@@ -411,7 +423,7 @@ def price_changes(law, more):
             group by all""" % (key, quoted(code))
         value = DB.execute("select 100 * (median(a.price / b.price) - 1) from (%s) a join (%s) b using (%s) where b.price > 0"
                            % (at.format(last), at.format(month_before(last, 12)), key)).fetchone()[0]
-        found[code] = (value, None)
+        found[code] = (value, None, last)
     return found
 
 
@@ -424,30 +436,44 @@ class Page:
         find = lambda pattern, of=text: re.findall("(?s)" + pattern, of)
         first = lambda pattern, of=text: (find(pattern, of) or [None])[0]
         self.total = number(first('<p class="total"[^>]*><strong>(.*?)</strong>'))
-        self.tiles = [(html.unescape(title), exact or shown) for title, exact, shown in find(
-            '<div class="tile"><h2>([^<]*)</h2>\\s*<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*))?')]
-        self.selects = find('<select id="choose-')
+        self.tiles = [(plain(first("<h2>(.*?)</h2>", tile)), number((find('title="([^"]*)"', value) + [plain(value)])[0]),
+                       plain(first("<p>(.*?)</p>", tile) or ""))  # its title, its figure, and of which countries that is
+                      for tile in find('<div class="tile.*?<details') for value in find("<strong.*?</strong>", tile) or [""]]
+        self.selects = {name: [html.unescape(v) for v in find('<option value="([^"]+)" selected', inner)]
+                        for name, inner in find('<select id="choose-([a-z_]*)"(.*?)</select>')}
         self.options = {name: [html.unescape(v) for v in find('<option value="([^"]*)"', inner)]
                         for name, inner in find('<select id="(measure|by)"(.*?)</select>')}
         self.country = [{
-            "name": first("/api/v2/figures/([a-z_0-9]+)", tile), "value": first('<data value="([^"]*)"', tile),
-            "text": html.unescape(re.sub("<[^>]*>", "", tile)),
-        } for tiles in find('<ul class="tiles">(.*?)\n</ul>') for tile in find("<li>(.*?)</li>", tiles)]
+            "name": TITLES[plain(title)], "value": first('<data value="([^"]*)"', row),
+            "text": plain(row.replace("<small>", " ")), "shown": plain(first("<data[^>]*>(.*?)</data>", row) or ""),
+        } for table in find('<table class="grid">.*?</table>')
+            for title, row in find('<th scope="row">(.*?)</th>(.*?)</tr>', table)]
         self.figures = []
         for section in find('<section class="figure".*?</section>'):
             rows = [[cell(*c) for c in find("<t[dh]([^>]*)>(.*?)</t[dh]>", row)] for row in find("<tr>(.*?)</tr>", section)]
             self.figures.append({
-                "units": units_of(" ".join(find('<p class="soft">(Where[^<]*)<', section))), "head": rows[:1], "rows": rows[1:], "warned": '<p class="warning">This is not' in section,
+                "units": units_of(" ".join(find('<p class="soft">([^<]*(?:reported|have data)[^<]*)<', section))),
+                "head": rows[:1], "rows": rows[1:], "warned": '<p class="warning">This is not' in section,
+                "kinds": (first('<p class="soft">Not drawn, since they are of another kind: ([^<]*)', section) or "").count(" per "),
+                "newest": find('<p class="soft">The newest [^<]* months are shown', section),
+                "turned": '<p class="warning">Drawn by ' in section,
+                "instead": len(find("<li><[^>]*><bdi>[^<]*(?:, in place of: |each value of: )", section)),
+                "more": [(html.unescape(address), number(n)) for address, n in find(
+                    '<p><a href="([^"]*)" rel="nofollow">and ([^<]*) more<', section)],
                 "source": html.unescape(first('<pre class="call"><code>([^<]*)', section) or ""),
                 "button": html.unescape(first('<a class="button" href="([^"]*)"', section) or ""),
                 "marks": [html.unescape(m) for m in find("<title>([^<]*)</title>", section)]})
+
+
+def plain(text):
+    """The words of HTML."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", text)).replace("\u202f", "").split())
 
 
 def cell(attributes, inner):
     """A cell of a table: what it says before a code, its code, its exact value and where it leads."""
     attribute = lambda name: html.unescape((re.findall(' %s="([^"]*)"' % name, attributes + inner) or [""])[0])
     lead, _, code = inner.partition("<small>")
-    plain = lambda text: " ".join(html.unescape(re.sub("<[^>]*>", "", text)).replace("\u202f", "").split())
     return {"text": plain(lead), "code": plain(code), "exact": attribute("title") or attribute("value"),
             "href": attribute("href")}
 
@@ -459,6 +485,13 @@ def number(text):
         return float(digits)
     except ValueError:
         return None
+
+
+def words(text):
+    """A number that is rounded to millions or billions."""
+    digits, _, unit = re.sub("[\u202f\u00a0]", "", text).partition(" ")
+    value = number(digits)
+    return value if value is None or not unit else value * {"million": 1e6, "billion": 1e9, "trillion": 1e12}[unit]
 
 
 def near(a, b, part=1e-9):
@@ -525,9 +558,10 @@ def check_marks(where, figure):
     """What is drawn is what the table has."""
     if "market_code" in figure["source"]:  # neighbours share a mark
         return
-    shown = {}  # two places may have one name
+    shown = {}  # two places may have one name, and old figures have their year
     for row in figure["rows"]:
-        shown.setdefault(row[0]["text"], []).extend(number(c["text"]) for c in row[1:])
+        for year in ["", *[", " + min(year, TODAY[:4]) for year in re.findall("[0-9]{4}", row[-1]["text"])[-1:]]]:
+            shown.setdefault(row[0]["text"] + year, []).extend(number(c["text"]) for c in row[1:])
     for mark in figure["marks"]:
         name, _, text = re.sub("[\u2066-\u2069]", "", mark).rpartition(": ")
         value = number(text)
@@ -570,6 +604,16 @@ def check_aggregate(where, law, params, figure):
             rest = key[1:]
         reduced.setdefault((label, *rest), []).append(values)
     want = {}
+    years = [c["text"] for c in figure["head"][0][1:] if re.fullmatch("[0-9]{4}", c["text"])]
+    if first == "month" and years:  # the months of two years beside each other
+        months = [[{"text": "%s-%02d" % (year, datetime.datetime.strptime(row[0]["text"], "%B").month)}, row[1 + k]]
+                  for row in figure["rows"] for k, year in enumerate(years)]
+        figure = {**figure, "rows": months}
+        reduced = {key: all for key, all in reduced.items() if key[0][:4] in years}
+        if years != sorted({key[0][:4] for key in reduced}, reverse=True) or len(years) != 2:
+            fault(where, "compares the years %s" % years)
+    elif groups == ["age_range", "gender"]:  # a pyramid is of the parts
+        reduced = {key: all for key, all in reduced.items() if key[0] != "all"} or reduced
     for key, all in reduced.items():
         for k in range(len(measures)):
             known = sorted(v[k] for v in all if v[k] is not None)
@@ -578,8 +622,23 @@ def check_aggregate(where, law, params, figure):
                 known = [round(known[half] if len(known) % 2 else (known[half - 1] + known[half]) / 2, 3)]
             elif len(all) > 1:
                 known = [all[-1][k]] if all[-1][k] is not None else []
-            want.setdefault(key[0], []).extend(known)
+            want.setdefault(key[1:] if figure["kinds"] else (), {}).setdefault(key[0], []).extend(known)
+    if figure["kinds"]:  # of prices the kind with the most months is drawn, and the page names the others
+        if len(want) != 1 + figure["kinds"]:
+            fault(where, "names %d other kinds of %s" % (figure["kinds"], list(want)))
+        most = max(len(of) for of in want.values())
+        known = {row[0]["text"]: exact(row[1]) for row in figure["rows"]}
+        of = [of for of in want.values() if len(of) == most]
+        want = next((of for of in of if any(near(known.get(k), v[0]) for k, v in of.items() if v)), of[0])
+    else:
+        want = want.get((), {})
     got = {}
+    if is_time and figure["head"][0][-1]["text"] == "Countries":  # that are added up
+        place = [c for c in ("location_code", "origin_location_code", "asylum_location_code")
+                 if c in law.columns and len(params.get(c, ())) != 1 and c not in groups][-1]
+        of = dict(DB.execute("select %s, count(distinct %s) from passing group by 1" % (PARTS[first], place)).fetchall())
+        compare(where + " countries", {row[0]["text"]: [number(row.pop()["text"])] for row in figure["rows"]},
+                {row[0]["text"]: [of[row[0]["text"]]] for row in figure["rows"]})
     for row in figure["rows"]:
         key = row[0]["text"] if is_time else key_of(row, first)
         values = [exact(c) for c in row[1:]]
@@ -589,11 +648,12 @@ def check_aggregate(where, law, params, figure):
         got.setdefault(key, []).extend(v for v in values if isinstance(v, float))
     if is_time:
         last = max(want)
-        if first != "year" and len(last) == 7 and "start_date" not in params and "end_date" not in params:
-            late = {k: v for k, v in want.items() if k >= month_before(last, 35)}  # the newest 36 months
-        else:
-            late = want
-        want = late
+        if len(last) == 7:  # the newest 36 months, of a time that was chosen 600, which the page says
+            most = 600 if "start_date" in params or "end_date" in params else 36
+            late = {k: v for k, v in want.items() if k >= month_before(last, most - 1)}
+            if len(late) < len(want) and not figure["newest"]:
+                fault(where, "leaves out months before %s without a word" % min(late))
+            want = late
     worded = [k for k in got if k not in want]
     if worded:  # values in words: as many groups have each figure
         a = sorted(v for k in worded for v in got.pop(k))
@@ -634,6 +694,8 @@ def check_units(where, law, params, figure):
         group by 1, 2""".format(code)).fetchall() if UNITS[lvl].get(c)]
     want = min(parts, key=lambda part: part[0] / part[1], default=(1, 1))
     count("sums of units")
+    if any(re.match("admin[12]_", name) for name in params):  # others are not asked for
+        want = (1, 1)
     is_least = figure["units"] in parts and figure["units"][0] / figure["units"][1] == want[0] / want[1]
     if not is_least and figure["units"] != (None if want[0] == want[1] else want):
         fault(where, "says %s units, want %s" % (figure["units"], want))
@@ -667,6 +729,13 @@ def check_headline_table(where, name, params, figure):
 
 
 def check_figure(where, figure):
+    for address, n in figure["more"]:  # the lines that the page leaves out
+        whole = [f for f in open_page(address).figures if f["source"] == figure["source"]]
+        texts = lambda f: [[c["text"] for c in row] for row in f["rows"]]
+        if not whole or texts(whole[0])[:-int(n)] != texts(figure):
+            fault(where, "says that there are %d more lines: %s" % (n, address))
+            return
+        figure = {**figure, "rows": whole[0]["rows"]}
     source = urllib.parse.urlsplit(figure["source"])
     params = urllib.parse.parse_qs(source.query)
     parts = source.path.split("/")
@@ -683,18 +752,31 @@ def check_figure(where, figure):
 
 
 def check_tiles(where, view, tiles):
-    for title, value in tiles:
+    """A tile is the sum of countries that have figures of one year, else the one that it names."""
+    for title, value, text in tiles:
         name = TITLES[title]
-        place = HEADLINES[name][3]
-        of = headlines(name, {k: v for k, v in view.items() if k in ("end_date", "commodity_code")})
+        place, measure = HEADLINES[name][3], HEADLINES[name][2]
+        more = {k: v for k, v in view.items() if k in ("end_date", "commodity_code")}
         codes = view.get(place) or [c for all in view.get(place + "__in", []) for c in all.split(",")]
-        known = [v[0] for k, v in of.items() if v[0] is not None and (not codes or k in codes)]
-        of_one = name in ("funding_percent", "overall_risk", "poverty_headcount", "organisations_present",
-                          "rainfall_percent_of_normal", "price_change_in_a_year")
-        want = rounded(name, (max if of_one else sum)(known)) if known else None
+        of = {k: v for k, v in headlines(name, more).items() if v[0] is not None and (not codes or k in codes)}
+        ends = sorted(v[2] for v in of.values())
+        is_year = not of or ends[-1][:10] <= "%04d%s" % (int(ends[0][:4]) + 1, ends[0][4:10])
+        ratio = name == "funding_percent"
         count("tiles")
-        if not near(number(value), want):
-            fault(where, "the tile %s is %s, want %s" % (name, value, want))
+        if not of:
+            want, said = None, ""
+        elif len(of) > 1 and is_year and measure.startswith("sum:") and name[:5] not in ("rainf", "price"):
+            want, said = sum(v[0] for v in of.values()), "%d countries" % len(of)
+            if ratio:  # of all together
+                part, whole = (sum(headlines(h, more)[k][0] for k in of) for h in ("funding_received", "funding_asked"))
+                want = round(100 * part / whole, 6)
+        else:
+            code = (min if ratio else max)(of, key=lambda k: (of[k][0], k))
+            order = ", the %s of %d countries" % ("lowest" if ratio else "highest", len(of)) if len(of) > 1 else ""
+            same = [c for c in of if of[c][0] == of[code][0] and text.startswith(NAMES[c] + order)]
+            want, said = rounded(name, of[code][0]), NAMES[(same or [code])[0]] + order
+        if not near(value, want) or not text.startswith(said):
+            fault(where, "the tile %s is %s of %s, want %s of %s" % (name, value, text, want, said))
 
 
 def check_heal(where, figure):
@@ -748,7 +830,7 @@ def check_view(law, view):
     if page.total != total:
         fault(where, "%s records, want %d" % (page.total, total))
         return
-    check_tiles(where, view, page.tiles)
+    check_tiles(where, {**view, **page.selects}, page.tiles)
     for figure in page.figures:
         if figure["rows"]:
             check_figure(where, figure)
@@ -772,13 +854,15 @@ def check_view(law, view):
     params = {**view, "measures": [asked], "group_by": [fields]}
     if figure["rows"]:
         asked = urllib.parse.parse_qs(urllib.parse.urlsplit(figure["source"]).query)
-        if asked["measures"] != params["measures"] or not (asked["group_by"][0] + ",").startswith(fields.split(",")[0] + ","):
+        is_by = (asked["group_by"][0] + ",").startswith(fields.split(",")[0] + ",")
+        if asked["measures"] != params["measures"] or is_by == figure["turned"]:
             fault(where, "draws " + figure["source"])
-        for name, values in view.items():
-            by_unit = name == "admin_level" and by[:6] == "admin" + asked.get(name, [""])[0]  # the page says so
-            if name not in ("measure", "by") and asked.get(name) != values and not by_unit:
-                fault(where, "leaves out %s: %s" % (name, figure["source"]))
-    elif function in ("sum:", "mean:"):
+        differ = [name for name, values in view.items() if name not in ("measure", "by") and
+                  [instant(name, v) if name.endswith("_date") else v for v in values] !=
+                  [instant(name, v) if name.endswith("_date") else v for v in asked.get(name, [])]]
+        if len(differ) > figure["instead"]:
+            fault(where, "leaves out %s without a word: %s" % (differ, figure["source"]))
+    if function in ("sum:", "mean:") and (figure["turned"] or not figure["rows"]):
         if by in ("month", "year") and "__in" in str(view):
             params["group_by"][0] += ",location_code"
         _, rows, found = evaluate(law, params)
@@ -825,7 +909,7 @@ for name in HEADLINES:
 # Pages of countries: those with the most figures, and others.
 with_figures = {}
 for name in HEADLINES:
-    for code, (value, _) in headlines(name, {}).items():
+    for code, (value, *_) in headlines(name, {}).items():
         if value is not None:
             with_figures.setdefault(code, {})[name] = value
 codes = sorted(NAMES, key=lambda c: (-len(with_figures.get(c, ())), RANDOM.random()))
@@ -836,8 +920,10 @@ for code in codes[:COUNTRIES * 2 // 3] + RANDOM.sample(codes, min(len(codes), CO
     want = {n: [rounded(n, v)] for n, v in with_figures.get(code, {}).items()}
     compare("/country/" + code, got, want)
     for t in page.country:
+        if t["value"] and abs(number(t["value"]) - words(t["shown"])) > 0.05 * max(1, abs(number(t["value"]))):
+            fault("/country/" + code, "%s: shows %s for %s" % (t["name"], t["shown"], t["value"]))
         units = t["name"] and headlines(t["name"], {}).get(code, (None, None))[1]
-        if units and units_of(t["text"]) != units:
+        if units and t["value"] and units_of(t["text"]) != units:
             fault("/country/" + code, "%s: units %s, want %s" % (t["name"], units_of(t["text"]), units))
 
 # Sums at the coarsest level, for each country, series and period.
