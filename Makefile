@@ -191,7 +191,7 @@ vulnerabilities: ## known vulnerabilities in code that is called, of modules and
 	else echo "vulnerabilities: left out, since $(VULNDB) cannot be reached"; fi
 
 # Tests that do to real replicas what operators meet. They are part of whole and edge too.
-DRILL := ^Test(SwapUnderLoad|MemoryOverSwaps|MemoryUnderBombs|PassedSocket|EdgeRestarts)$$
+DRILL := ^Test(SwapUnderLoad|MemoryUnderBombs|PassedSocket|EdgeRestarts)$$
 drill: export HDQS_TEST_LONG := 1
 drill: drill-short ## swaps, restarts, kills and little memory on real replicas, and their latencies: ten minutes
 	bench/run swaps
