@@ -99,16 +99,28 @@ func openWorkbook(r io.Reader) (*excelize.File, error) {
 	return w, checkSheets(w)
 }
 
-// checkSheets checks that the sheets are whole XML documents: the library takes an error in one as
-// its end.
+// checkSheets checks that the sheets are whole XML documents with their rows in order: the library
+// takes an error in one as its end, and leaves out a row that is not after the one before.
 func checkSheets(w *excelize.File) (err error) {
 	w.Pkg.Range(func(name, part any) bool {
 		data, ok := part.([]byte)
 		if !ok || !strings.HasPrefix(name.(string), "xl/worksheets/sheet") {
 			return true
 		}
+		last := 0
 		for d := xml.NewDecoder(bytes.NewReader(data)); err == nil; {
-			_, err = d.Token()
+			var token xml.Token
+			token, err = d.Token()
+			row, _ := token.(xml.StartElement)
+			at := slices.IndexFunc(row.Attr, func(a xml.Attr) bool { return a.Name.Local == "r" })
+			if row.Name.Local != "row" || at < 0 {
+				continue
+			}
+			n, _ := strconv.Atoi(row.Attr[at].Value)
+			if n <= last {
+				err = fmt.Errorf("row %d comes after row %d", n, last)
+			}
+			last = n
 		}
 		if errors.Is(err, io.EOF) {
 			err = nil
@@ -164,11 +176,16 @@ func (t *riskRows) read(w *excelize.File, sheet string) error {
 		case number > maxRiskRows:
 			return fmt.Errorf("more than %d rows", maxRiskRows)
 		}
-		for _, at := range t.at { // as raw values, true and false are 1 and 0
-			if at < len(cells) && (cells[at] == "0" || cells[at] == "1") {
-				axis, _ := excelize.CoordinatesToCellName(at+1, number)
+		for _, at := range t.at { // as raw values, true and false are 1 and 0, a formula without a value is empty
+			cells = append(cells, make([]string, max(0, at+1-len(cells)))...)
+			axis, _ := excelize.CoordinatesToCellName(at+1, number)
+			if cells[at] == "0" || cells[at] == "1" {
 				if kind, _ := w.GetCellType(sheet, axis); kind == excelize.CellTypeBool {
 					cells[at] = "a flag: " + cells[at]
+				}
+			} else if cells[at] == "" && cells[t.at[0]] != "" { // spare rows have formulas too
+				if formula, _ := w.GetCellFormula(sheet, axis); formula != "" {
+					cells[at] = "not computed: " + formula
 				}
 			}
 		}

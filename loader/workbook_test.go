@@ -96,6 +96,8 @@ var riskSheetRows = []string{
 	"ALB|=2.9|low|=98|=3.8|=2.6|=4.4|=0|",
 	"|=2.8|low|=99|=3.8|=2.6|=4.4|=0|", // the second row of a merged cell, or a formula without a value
 	"AGO|=2.8|low|true|=3.8|=2.6|=4.4|=1|",
+	"BOL|=2.8|low|=9|=3.8|=2.6|=4.4|=|=",
+	"=|=|=|=|=|=|=|=|=",
 	"",
 	"|||||||source: made up|",
 }
@@ -107,6 +109,7 @@ AFG,5,6,7.3,8.9,6.6,7.7,0.037,0.43,2024-01-01,2024-12-31
 ALB,2,98,2.9,3.8,2.6,4.4,0,,2024-01-01,2024-12-31
 ,2,99,2.8,3.8,2.6,4.4,0,,2024-01-01,2024-12-31
 AGO,2,a flag: 1,2.8,3.8,2.6,4.4,1,,2024-01-01,2024-12-31
+BOL,2,9,2.8,3.8,2.6,4.4,not computed: A1*2,not computed: A1*2,2024-01-01,2024-12-31
 `
 
 func TestRiskWorkbook(t *testing.T) {
@@ -235,7 +238,7 @@ func TestBadWorkbooks(t *testing.T) {
 			"at most 512",
 		},
 		"unsorted rows": {makeWorkbook(t, name, rows,
-			map[string]string{"xl/worksheets/sheet2.xml": `<w><row r="5"/><row r="2"/></w>`}), "no row with the name"},
+			map[string]string{"xl/worksheets/sheet2.xml": `<w><row r="5"/><row r="2"/></w>`}), "row 2 comes after row 5"},
 	} {
 		if _, err := riskTable(bytes.NewReader(c.data)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", what, err, c.says)
