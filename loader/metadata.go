@@ -126,6 +126,7 @@ func (p *pass) setTimes(out listed) {
 func (p *pass) putPackages(out listed) error {
 	datasets, resources := newTableBuilder(tableNamed("dataset")), newTableBuilder(tableNamed("resource"))
 	report := &ResourceReport{Role: catalogfile.PackageRole, Path: "packages"}
+	named := map[catalogfile.Text]string{} // ids by name
 	for _, info := range p.refs.packages.sorted() {
 		kept, ok := out[info]
 		if !ok {
@@ -135,6 +136,10 @@ func (p *pass) putPackages(out listed) error {
 			report.drop(&rowFault{file: info.path, reason: why, detail: "package " + info.ID + detail})
 			continue
 		}
+		if other := named[info.Name]; other != "" {
+			report.odd(&rowFault{file: info.path, reason: nameTwice, detail: info.ID + ", as " + other})
+		}
+		named[info.Name] = info.ID
 		for _, r := range kept {
 			if why, detail := p.addResource(resources, info, r); why != "" {
 				report.drop(&rowFault{file: info.path, reason: why, detail: "resource " + r.ID + detail})

@@ -351,9 +351,10 @@ const (
 	blankAround     reason = "blanks_around_code"   // of a country or a parent
 	otherParent     reason = "admin1_is_not_parent" // of the unit of level 2
 	otherDataset    reason = "resource_of_another_dataset"
+	nameTwice       reason = "name_of_another_dataset"
 	futureChange    reason = "modified_in_the_future"       // a resource, by its package
 	olderThanBefore reason = "modified_earlier_than_before" // than in the snapshot before
-	notAsListed     reason = "not_as_in_list"               // a market's position, or a commodity's category
+	notAsListed     reason = "not_as_in_list"               // a name, a category, a position
 	otherList       reason = "group_of_another_list"        // refugees among returnees, or the other way round
 	nearlyListed    reason = "nearly_a_listed_code"         // but for case, blanks or signs
 	oddStart        reason = "start_cannot_be"              // of a place in its list, in the future or before 1900

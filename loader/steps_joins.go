@@ -31,6 +31,7 @@ func readOrgType() step {
 						return f.file.csv.fault(otherName, wrong)
 					}
 					description.copyFrom(types.rows.column("description"), row)
+					f.compareListed(described, f.file.csv.cell(ownAt), types.rows.column("description").text(row))
 					return nil
 				}
 				description.setNull()
@@ -82,9 +83,7 @@ func readListed(role string, group []schema.Column) step {
 				for i, c := range columns {
 					from := list.rows.column(from[i])
 					c.to.copyFrom(from, row)
-					if cell := k.cell(c.at); i > 0 && own && len(cell) > 0 && string(cell) != from.text(row) {
-						f.odd(notAsListed, fmt.Sprintf("%s: %s, not %q", c.header, quoted(cell), from.text(row)))
-					}
+					f.compareListed(c.header, k.cell(c.at), from.text(row))
 				}
 				return nil
 			}
@@ -106,6 +105,13 @@ func readListed(role string, group []schema.Column) step {
 		})
 	}
 	return s
+}
+
+// compareListed counts a row that says something else than the list of which it has the code.
+func (f *sourceReader) compareListed(header string, cell []byte, listed string) {
+	if len(cell) > 0 && string(cell) != listed {
+		f.odd(notAsListed, fmt.Sprintf("%s: %s, not %q", header, quoted(cell), listed))
+	}
 }
 
 // marketOwn are a row's own columns of a market.
@@ -172,6 +178,7 @@ func bindMarket(f *sourceReader) rowStep {
 		if wrong = markets.nameElsewhere("name", row, "market_name", listed.cell(4)); wrong != "" {
 			return csv.fault(otherName, wrong)
 		}
+		f.compareListed("market_name", listed.cell(4), markets.rows.column("name").text(row))
 		for i, name := range []string{"lat", "lon"} {
 			v, own := markets.rows.column(name), listed.cell(5+i)
 			d, ok := snapshot.ParseDec(string(own))

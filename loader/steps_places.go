@@ -195,14 +195,21 @@ func (s *placeColumns) noteOf(w spot, p *place, unknown string) *placeNote {
 	case w.named1 || len(w.code1) > 0:
 		own = 1
 	}
-	if stated, ok := parseInt(s.key.cell(len(unit2Headers))); ok && stated <= 2 {
+	said := s.key.cell(len(unit2Headers))
+	stated, ok := parseInt(said)
+	if ok = ok && stated <= 2; ok {
 		own = max(own, stated)
-		if stated < level {
-			n.below = fmt.Sprintf("%s: admin_level %d, but the row is placed at level %d", n.country, stated, level)
-		}
+	}
+	if ok && stated < level || !ok && len(said) > 0 {
+		n.below = fmt.Sprintf("%s: admin_level %s, but the row is placed at level %d", n.country, quoted(said), level)
 	}
 	if own > level {
 		n.above = fmt.Sprintf("%s: a row of level %d is placed at level %d", n.country, own, level)
+	}
+	for at := 3; at < len(unit2Headers); at += 2 { // published files have both or neither
+		if name := s.key.cell(at + 1); len(name) > 0 && len(s.key.cell(at)) == 0 {
+			n.above = fmt.Sprintf("%s: %s %s without its code", n.country, unit2Headers[at+1], quoted(name))
+		}
 	}
 	if s.id2 != nil && !p.placeholder2 && len(w.code1) > 0 && string(w.code1) != p.code1 {
 		n.parent = fmt.Sprintf("admin1_code %s, the parent of %s is %s", quoted(w.code1), p.code2, p.code1)
