@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdqs/internal/nearest"
@@ -79,10 +81,11 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	c.listed = len(m.Resources)
 	c.take(m.Resources)
 	slices.SortStableFunc(c.packages, func(a, b resourceFile) int { return strings.Compare(a.path, b.path) })
-	for role := range c.files {
+	for _, role := range slices.Sorted(maps.Keys(c.files)) {
 		slices.SortStableFunc(c.files[role], func(a, b resourceFile) int {
 			return cmp.Or(strings.Compare(plainName(a.path), plainName(b.path)), strings.Compare(a.path, b.path))
 		})
+		c.noteGaps(role)
 	}
 	c.preferCSV()
 	if len(c.files) == 0 {
@@ -107,6 +110,20 @@ func (c *catalog) preferCSV() {
 		}
 	}
 	c.files[catalogfile.RiskRole] = tables
+}
+
+// noteGaps notes the years between those in the names of a role's files of which there is no file.
+func (c *catalog) noteGaps(role string) {
+	last := 0
+	for _, f := range c.files[role] {
+		if y := yearsInName.FindStringSubmatch(plainName(f.path)); y != nil {
+			from, _ := strconv.Atoi(y[1])
+			if last > 0 && from > last+1 {
+				c.notes = append(c.notes, fmt.Sprintf("%s: no file of the years %d to %d", role, last+1, from-1))
+			}
+			last, _ = strconv.Atoi(cmp.Or(y[2], y[1]))
+		}
+	}
 }
 
 func (c *catalog) take(entries []catalogfile.Entry) {

@@ -211,10 +211,13 @@ func (l *locationReader) readClasses() (classes [len(classColumns)]string) {
 			if at < 0 || classes[i] != "" {
 				continue
 			}
-			if cell := l.csv.cells[at]; utf8.RuneCount(cell) <= classLimits[i] {
-				classes[i] = string(cell)
-			} else {
+			switch cell := l.csv.cells[at]; {
+			case isEmptyWord(cell):
+				l.report.odd(l.csv.cellFault(emptyAsWord, header, cell))
+			case utf8.RuneCount(cell) > classLimits[i]:
 				l.report.odd(l.csv.cellFault(tooLong, header, cell))
+			default:
+				classes[i] = string(cell)
 			}
 		}
 	}

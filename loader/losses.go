@@ -63,6 +63,9 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 func (p *pass) lostValues(th *theme, out *roleRows) error {
 	seg := p.load.before(th)
 	if seg == nil {
+		for _, column := range out.rows.emptyColumns() { // no table before says whether it was emptied
+			p.result.note(th.table.name + ": no row has a value in " + column)
+		}
 		return nil
 	}
 	defer seg.Close()

@@ -4,6 +4,7 @@ package loader
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -45,6 +46,13 @@ func TestLostValues(t *testing.T) {
 			}
 			if from[i] != "" {
 				files[c.path].Data = bytes.ReplaceAll(files[c.path].Data, []byte(from[i]), []byte(to[i]))
+			}
+		}
+		if emptied, ok := strings.CutSuffix(c.want, " has no value any more"); ok {
+			column, table, _ := strings.Cut(strings.TrimPrefix(emptied, "column "), " of table ")
+			note := table + ": no row has a value in " + column
+			if first := build(t, openStore(t), files, someDay); !slices.Contains(first.Notes, note) {
+				t.Errorf("a first load lacks the note %q: %q", note, first.Notes)
 			}
 		}
 		for _, shrink := range [][]string{nil, {AllRoles}} {

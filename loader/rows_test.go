@@ -221,6 +221,12 @@ func TestYearsOfFiles(t *testing.T) {
 		if r := build(t, openStore(t), files, someDay); slices.Contains(r.Losses(), said) != want {
 			t.Errorf("%s: %q", path, r.Losses())
 		}
+		files["conflict-events/e_2028.csv"] = files[path]
+		gap := "conflict-events: no file of the years 2026 to 2027"
+		got := slices.Contains(build(t, openStore(t), files, someDay).Notes, gap)
+		if got != strings.HasSuffix(path, "_2025.csv") {
+			t.Errorf("%s and e_2028.csv: said %t: %s", path, got, gap)
+		}
 	}
 }
 
@@ -337,6 +343,9 @@ func FuzzAges(f *testing.F) {
 			fmt.Sprint(low): high, "all": high,
 		} {
 			for _, least := range []int64{low, snapshot.NullInt} {
+				if least == snapshot.NullInt { // a range has both ends or none
+					most = least
+				}
 				if why, detail := wrongAges(good, least, most); why != "" {
 					t.Errorf("%s: %s: %s", good, why, detail)
 				}

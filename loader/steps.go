@@ -248,13 +248,16 @@ func wrongAges(text string, least, most int64) (why reason, detail string) {
 	}
 	said := fmt.Sprintf("age_range: %q, min_age: %s, max_age: %s", clip(text, 120), ageText(least), ageText(most))
 	switch {
+	case text == "":
+		return missing, said
 	case dateAsAge.MatchString(text):
 		return ageIsDate, fmt.Sprintf("age_range: %q, expected a form such as 5-9, 80+ or all", clip(text, 120))
 	case text != "all" && totalName.MatchString(text):
 		return totalNotAll, fmt.Sprintf("age_range: %q, want all", clip(text, 120))
 	case n == 2 && from > to, least != snapshot.NullInt && most != snapshot.NullInt && least > most:
 		return agesReversed, said
-	case least != snapshot.NullInt && least != from, most != snapshot.NullInt && most != to:
+	case least != snapshot.NullInt && least != from, most != snapshot.NullInt && most != to,
+		n == 2 && (least == snapshot.NullInt) != (most == snapshot.NullInt):
 		return agesDiffer, said + ", expected those of the range, or none"
 	}
 	return "", ""

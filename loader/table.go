@@ -150,20 +150,22 @@ func isFormula(_, text string) bool {
 	return text != "" && strings.IndexByte(formulaStarts, text[0]) >= 0
 }
 
-// oddForm matches letters that were read in another encoding, markup, and characters that nobody
-// sees: nobody finds such a name or code. Persian and Indian names have joiners.
+// oddForm matches letters that were read in another encoding, those and digits of full width,
+// markup, and characters that nobody sees: nobody finds such a name or code. Persian and Indian
+// names have joiners.
 var oddForm = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{ad}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}` +
-	`\x{2060}-\x{2069}\x{feff}\x{fffd}]|\pL\?\pL|&(?:#\d+|[a-z]{2,8});|^<[A-Za-z!/]|` +
+	`\x{2060}-\x{2069}\x{feff}\x{ff10}-\x{ff19}\x{ff21}-\x{ff3a}\x{ff41}-\x{ff5a}\x{fffd}]|` +
+	`\pL\?\pL|&(?:#\d+|[a-z]{2,8});|^<[A-Za-z!/]|` +
 	`[\x{c2}\x{c3}][\x{a0}-\x{bf}\x{152}-\x{192}\x{2c6}-\x{2dc}\x{2013}-\x{2122}]|\x{e2}\x{20ac}`)
 
 // isOddText reports whether a text of a column has such characters, or letters with separate
-// accents, or is an odd code or a range of ages in another form than the others.
+// accents, or is an odd code, a range of ages in another form than the others, or n/a.
 func isOddText(column, text string) bool {
 	labels := []string{"unit", "operation", "assessment_type", "category", "appeal_type"} // are few, as codes
 	isCode := strings.HasSuffix(column, "code") || slices.Contains(labels, column)
 	isPlain := func(r rune) bool { return r >= ' ' && r <= '~' && !strings.ContainsRune("&<?", r) }
 	switch {
-	case isCode && oddCode.MatchString(text):
+	case isCode && oddCode.MatchString(text), strings.EqualFold(text, "n/a"):
 		return true
 	case column == "age_range":
 		return !ageForm.MatchString(text)
@@ -175,7 +177,7 @@ func isOddText(column, text string) bool {
 
 // oddCode matches codes with blanks around them, in a row that was commented out, made of numbers
 // by a spreadsheet, and footnotes.
-var oddCode = regexp.MustCompile(`^[\s\pZ]|[\s\pZ]$|^#|^\d+\.0$|^\d(?:\.\d+)?E\+\d+$|: `)
+var oddCode = regexp.MustCompile(`^[\s\pZ]|[\s\pZ]$|^['#]|^\d+[.,]\d+$|^\d(?:\.\d+)?E\+\d+$|: `)
 
 var ageForm = regexp.MustCompile(`^(?:(?:0|[1-9]\d*)(?:-[1-9]\d*|-0|\+)?|\pL.*)?$`)
 

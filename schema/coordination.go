@@ -27,8 +27,8 @@ var coordination = []*List{
 		Columns: columns(
 			country,
 			text("appeal_code", 64), text("appeal_name", 256), text("appeal_type", 64).orNull(),
-			decimal("requirements_usd").orNull().nonNegative().in("USD").amount("money"),
-			decimal("funding_usd").nonNegative().in("USD").amount("money"),
+			decimal("requirements_usd").orNull().between(0, 1e11).in("USD").amount("money"),
+			decimal("funding_usd").between(0, 1e11).in("USD").amount("money"),
 			decimal("funding_pct").orNull().nonNegative().in("%").neither("a percentage"), // can be above 100
 			period, resource),
 		Record: []string{
@@ -77,7 +77,7 @@ var coordination = []*List{
 			decimal("vulnerability_risk").between(0, 10).neither("an index"),
 			decimal("coping_capacity_risk").between(0, 10).neither("an index"),
 			decimal("meta_missing_indicators_pct").orNull().between(0, 100).neither("a fraction"),
-			decimal("meta_avg_recentness_years").orNull().in("years").neither("an age of data"),
+			decimal("meta_avg_recentness_years").orNull().between(0, 100).in("years").neither("an age of data"),
 			period, resource),
 		Record: []string{
 			"risk_class", "global_rank", "overall_risk", "hazard_exposure_risk", "vulnerability_risk",
