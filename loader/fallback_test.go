@@ -4,6 +4,7 @@ package loader
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"hdqs/internal/testkit"
+	"hdqs/loader/catalogfile"
 )
 
 // TestRestoredLists checks that while a list of places cannot be used, everything else is loaded as
@@ -141,6 +143,10 @@ func TestCheckFile(t *testing.T) {
 	t.Parallel()
 	header := "code,name\n"
 	rows := strings.Repeat("A,b\n", 1000)
+	many := []byte("code,name,dataset_hdx_id,resource_hdx_id\n")
+	for i := range catalogfile.MaxFiles + 1 {
+		many = fmt.Appendf(many, "A,b,dataset-%d,r\n", i)
+	}
 	for _, c := range []struct{ role, name, data, want string }{
 		{"currency", "a.csv", header + rows, ""},
 		{"currency", "a.csv", "\ufeff" + strings.ReplaceAll(header+rows, "\n", "\r\n"), ""},
@@ -152,6 +158,7 @@ func TestCheckFile(t *testing.T) {
 			"11 of 1011 rows are broken, mostly ragged_row, first a.csv:1002",
 		},
 		{"currency", "a.csv", strings.ReplaceAll(header+rows, ",", ";"), "header lacks code, name"},
+		{"currency", "a.csv", string(many), "the rows name"},
 		{"currency", "a.csv", header, "a list without rows"},
 		{"currency", "a.csv", "", "no header row"},
 		{"currency", "a.csv", header + rows + `A,"` + strings.Repeat("x\n", maxRowBytes), "a quote is not closed"},

@@ -18,14 +18,20 @@ func TestTrusting(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	key, keys := testkit.SigningKey(t)
-	_, others := testkit.SigningKey(t)
+	other, others := testkit.SigningKey(t)
 	putSnapshot(t, s, "plain", smallTable("table", 1))
 	putSnapshot(t, s.Signing(key), "signed", smallTable("table", 2))
 	ways := map[string]func(*Store, string) error{
-		"Manifest":     func(s *Store, id string) error { _, err := s.Snapshots.Manifest(id); return err },
-		"ManifestFile": func(s *Store, id string) error { _, _, err := s.Snapshots.ManifestFile(id); return err },
-		"Verify":       func(s *Store, id string) error { return s.Verify(id) },
-		"Publish":      func(s *Store, id string) error { return s.Signing(key).Channels.Publish("channel", id, noon) },
+		"Manifest": func(s *Store, id string) error { _, err := s.Snapshots.Manifest(id); return err },
+		"Verify":   func(s *Store, id string) error { return s.Verify(id) },
+		"Publish":  func(s *Store, id string) error { return s.Signing(key).Channels.Publish("channel", id, noon) },
+		"ManifestFile": func(s *Store, id string) error {
+			data, hash, err := s.Snapshots.ManifestFile(id)
+			if err == nil && hash != hashOf(data) {
+				err = errors.New("another file")
+			}
+			return err
+		},
 		"Open": func(s *Store, id string) error {
 			snap, err := s.Snapshots.Open(id)
 			if err != nil {
@@ -56,6 +62,10 @@ func TestTrusting(t *testing.T) {
 	testkit.Must(t, s.Signing(key).Snapshots.Sign("plain"))
 	if _, err := s.Trusting(keys).Snapshots.Manifest("plain"); err != nil {
 		t.Errorf("signed afterwards: %v", err)
+	}
+	testkit.Must(t, s.Signing(other).Snapshots.Sign("plain"))
+	if _, err := s.Trusting(others).Snapshots.Manifest("plain"); err != nil {
+		t.Errorf("signed again, by another key: %v", err)
 	}
 }
 
