@@ -34,9 +34,16 @@ func (s *search) answers(q *question) (all []answer) {
 		}
 	}
 	all = slices.Concat(all, pages, figures)
+	var near []place
+	if q.places[0].unit == none {
+		near = append(near, q.namesakes[:min(len(q.namesakes), mostPlaces)]...)
+	}
 	for _, id := range s.containing(q) {
+		near = append(near, place{id, none, none})
+	}
+	for _, at := range near {
 		for _, h := range q.figures[:min(len(q.figures), 1)] {
-			all = append(all, answer{question: q, figure: h, at: place{id, none, none}, isNear: true})
+			all = append(all, answer{question: q, figure: h, at: at, isNear: true})
 		}
 	}
 	return all

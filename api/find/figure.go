@@ -82,6 +82,44 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 	return f, err
 }
 
+// dropIdle drops filters that all records of a figure of several requests pass, which cannot be
+// narrowed: that of response plans, where there is no other appeal.
+func dropIdle(s *search, all []answer) error {
+	for i, a := range all {
+		isOther := a.who != (group{}) || len(a.ids) > 0 || a.measure != "" || a.at.unit != none
+		if isOther || len(a.pairs) == 0 || a.figure == nil || a.figure.IsPlain() || !a.showsNumber() || a.isOfGroup() {
+			continue
+		}
+		base, err := s.readFigure(&a)
+		if err != nil {
+			return err
+		} else if base.rows == nil {
+			continue
+		}
+		q := base.rows.Copy().In(s.mount.Names)
+		q.Measure("count", "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
+		var kept [2]string
+		for k := range kept {
+			err = s.read(q, func(rows list.Records) error {
+				for _, r := range list.TextsOf(rows) {
+					for _, name := range q.MeasureNames() {
+						kept[k] += r.Value(strings.Replace(name, ":", "_", 1)) + " "
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			s.narrow(q, &a)
+		}
+		if kept[0] == kept[1] {
+			all[i] = a.but(func(q *question) { q.pairs = nil })
+		}
+	}
+	return nil
+}
+
 // viewOf is the page of a figure of some rows of a list.
 func (s *search) viewOf(figure string, e *contract.Endpoint, rows *contract.Question) string {
 	return s.page("/browse/") + e.Name() + "?" + contract.QueryOf(append(rows.Pairs(), "figure", figure)...)
@@ -137,7 +175,7 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 			if !known || !isExactly(q, a, r) || r.Value("min_"+contract.PeriodStart) == "" {
 				continue
 			}
-			f.Value, f.reason = new(json.Number(n)), say.Text{}
+			f.Value, f.reason = new(json.Number(strings.TrimSuffix(n, ".0"))), say.Text{}
 			isProvince = isByName && r.Value("max_admin_level") == "1" && s.entries[a.at.unit].kind == Province
 			f.Start, f.End = r.Value("min_"+contract.PeriodStart), r.Value("max_"+contract.PeriodEnd)
 		}

@@ -87,7 +87,10 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if hits == nil && err == nil {
 		if answers = s.ask(a, words, written); q.Brief {
 			answers = s.completed(a, words, answers)
-		} else if answers, err = addBefore(s, answers); err != nil {
+		} else if err = dropIdle(s, answers); err == nil {
+			answers, err = addBefore(s, answers)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if hits, err = s.hits(words); len(answers) == 0 && len(hits) > 0 {
@@ -95,7 +98,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 		}
 	}
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
-		hits, err = s.nearHits(a, words, q.Limit)
+		hits, err = s.nearHits(a, words, written, q.Limit)
 		if !q.Brief {
 			answers = absentOf(s, words)
 		}
@@ -235,7 +238,11 @@ func (s *search) completed(a *Answer, words []string, answers []answer) []answer
 
 // nearHits are the entries that have the words as they were probably meant, or some of the words:
 // first the country that they name, and no place of another one.
-func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err error) {
+func (s *search) nearHits(a *Answer, words, written []string, limit int) (hits []hit, err error) {
+	as := map[string]string{}
+	for i, word := range words {
+		as[word] = written[i]
+	}
 	if other := s.near(words); other != nil {
 		hits, err = s.hits(other)
 		a.Instead = strings.Join(other, " ")
@@ -247,7 +254,7 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 	country, mentions := int32(none), s.mentions(words)
 	hits = countriesOf(mentions, nil)
 	for _, h := range hits {
-		country, found = h.id, append(found, s.entries[h.id].name)
+		country, found = h.id, append(found, s.nameOf(&s.entries[h.id]))
 	}
 	if mentions != nil {
 		words = mentions[0].rest
@@ -261,9 +268,9 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 		one := s.match([]string{word}, true, isUseful)
 		hits = append(hits, hitsOf(one[:min(len(one), limit)], none)...)
 		if len(one) > 0 {
-			found = append(found, word)
+			found = append(found, as[word])
 		} else {
-			a.Left = append(a.Left, word)
+			a.Left = append(a.Left, as[word])
 		}
 	}
 	a.Instead = strings.Join(found, ", ")

@@ -24,32 +24,39 @@ func insteadOf(s *search, a *answer, f, base *Figure) (why say.Text, links []Lin
 	return f.reason, links, err
 }
 
-// ofAllAges is the sum of all ages of a sex, or of everybody, where people of an age have no
-// number. It is a link without its number, which answers another question.
+// ofAllAges is the sum of all ages of a sex, or of everybody, where people of an age or a sex have
+// no number. It is a link without its number, which answers another question.
 func ofAllAges(s *search, a *answer, base *Figure) ([]Link, error) {
-	of := a.who
-	if of.least == 0 && of.less == 0 {
+	of, isOfAges := a.who, a.who.least > 0 || a.who.less > 0
+	wider := [][2]string{{"", ""}} // who is counted in their place, and what they are called
+	switch {
+	case of == (group{}):
 		return nil, nil
+	case of.gender == "":
+		wider[0][1] = "all ages"
+	case isOfAges && of.gender == "f":
+		wider = append([][2]string{{"female", "all women and girls"}}, wider...)
+	case isOfAges:
+		wider = append([][2]string{{"male", "all men and boys"}}, wider...)
 	}
-	sex, who := "", s.language.T("all ages")
-	switch of.gender {
-	case "f":
-		sex, who = "female", s.language.T("all women and girls")
-	case "m":
-		sex, who = "male", s.language.T("all men and boys")
-	}
-	all := a.but(func(q *question) {
-		q.who = people[sex]
-		q.asked = slices.DeleteFunc(slices.Clone(q.asked), func(written string) bool {
-			return slices.ContainsFunc(vocabularies().terms[folded(written)], term.isWho)
+	for _, who := range wider {
+		all := a.but(func(q *question) {
+			q.who = people[who[0]]
+			q.asked = slices.DeleteFunc(slices.Clone(q.asked), func(written string) bool {
+				return slices.ContainsFunc(vocabularies().terms[folded(written)], term.isWho)
+			})
+			if who[1] != "" {
+				q.asked = append(q.asked, s.language.T(who[1]))
+			}
 		})
-		q.asked = append(q.asked, who)
-	})
-	f, err := s.narrowed(&all, base)
-	if err != nil || f.Value == nil {
-		return nil, err
+		f, err := s.narrowed(&all, base)
+		if err != nil {
+			return nil, err
+		} else if f.Value != nil {
+			return []Link{{f.rows.Endpoint().Name(), s.titleOf(&all, a.figure.Title), f.View, f.rows, false}}, nil
+		}
 	}
-	return []Link{{f.rows.Endpoint().Name(), s.titleOf(&all, a.figure.Title), f.View, f.rows, false}}, nil
+	return nil, nil
 }
 
 // ofCountry is the figure of the whole country where a unit of it has no number, as a link without
@@ -76,7 +83,7 @@ const mostYears = 12
 // for. Each leads to the same search of that year.
 func ofYears(s *search, a *answer) (why say.Text, links []Link, err error) {
 	q := a.figure.Question(s.mount.Names)
-	s.narrow(q, &answer{question: &question{list: a.list}, figure: a.figure, at: a.at})
+	s.narrow(q, &answer{question: &question{list: a.list, pairs: a.pairs}, figure: a.figure, at: a.at})
 	rows, asked := q.As(contract.Rows), a.until[:4]
 	var names []string
 	err = s.read(q.GroupBy("year").Measure("count"), func(records list.Records) error {
@@ -124,6 +131,8 @@ func (a *answer) noNumber() say.Text {
 		return say.Of("the answer is a number for each country, which the page compares")
 	case a.by != "" && a.before == nil, a.figure == nil && len(a.figures) > 0 && a.at.country == none:
 		return say.Of("the answer is more than one number, which the page shows")
+	case a.isShareOfPeople():
+		return say.Of("the figure is a share of the people, and not their number")
 	case a.figure != nil && !a.figure.IsPlain() && a.isNarrow():
 		return say.Of("the figure is of the whole country, and cannot be of a part of its records")
 	}
@@ -132,7 +141,7 @@ func (a *answer) noNumber() say.Text {
 
 // elsewhere says of which countries a list has records, as it has none of one.
 func (s *search) elsewhere(a *answer) (why say.Text) {
-	if s.entries[a.at.country].lists&(1<<a.list) != 0 {
+	if s.entries[a.at.country].lists&(1<<a.list) != 0 || a.placeField() == originField { // it has those of asylum
 		return why
 	}
 	var names []string

@@ -27,7 +27,12 @@ func (a *answer) but(change func(*question)) answer {
 // showsNumber reports whether nothing of the question is left, so that a number may answer it.
 func (a *answer) showsNumber() bool {
 	return len(a.left) == 0 && !a.isNear && !a.isOneSided && (a.by == "" || a.before != nil) && a.compared == nil &&
-		(a.at.country != none || a.isOfGroup())
+		(a.at.country != none || a.isOfGroup()) && !a.isShareOfPeople()
+}
+
+// isShareOfPeople reports whether the question is how many people there are, and the figure is not.
+func (a *answer) isShareOfPeople() bool {
+	return a.isCount && a.figure != nil && a.figure.Name == "poverty_headcount"
 }
 
 // narrowing reports whether the question has filters, or a time, that the figure does not take.

@@ -35,12 +35,13 @@ func (x *parser) isFilter(p *part) bool {
 // parse understands a question, nil if it is about no figure and no list. Where parts name several,
 // it is about the first that leaves the fewest words over.
 func (x *Index) parse(words, written []string) (best *question) {
-	parts := (&parser{Index: x}).partsOf(vocabularies().tokensOf(words, written))
+	v := vocabularies()
+	parts := (&parser{Index: x}).partsOf(v.tokensOf(words, written))
 	for first, p := range parts {
 		if best != nil && !p.isTopic(false) {
 			continue
 		}
-		q := &question{list: none}
+		q := &question{list: none, isCount: v.asksFor(isCount, words) && !v.asksFor(isShare, words)}
 		r := &parser{Index: x, question: q}
 		for _, p := range parts {
 			own := *p
@@ -143,7 +144,8 @@ func (x *parser) takeTopics(first *part) bool {
 					x.sex, x.sexAs = t.who, p.written
 				}
 				if len(t.pairs) > 0 && !isOwn(common[0], t.pairs) || !isOwnMeasure(common[0], t.measure) {
-					x.asked, x.replaces = append(x.asked, p.written), true
+					x.asked = append(x.asked, p.written)
+					x.replaces = x.replaces || !isAdded(common[0], t.pairs) || !isOwnMeasure(common[0], t.measure)
 				}
 				return
 			}
@@ -178,6 +180,15 @@ func isOwn(name string, pairs [][2]string) bool {
 	}
 	own := h.Question(contract.ContractNames)
 	return !slices.ContainsFunc(pairs, func(p [2]string) bool { return !slices.Equal(own.Texts(p[0]), []string{p[1]}) })
+}
+
+// isAdded reports whether a figure takes any value of the fields of filters.
+func isAdded(name string, pairs [][2]string) bool {
+	h, _ := contract.HeadlineOf(name, contract.ContractNames)
+	return h != nil && !slices.ContainsFunc(pairs, func(p [2]string) bool {
+		own := h.Question(contract.ContractNames).Texts(p[0])
+		return own != nil && !slices.Equal(own, []string{"%"})
+	})
 }
 
 // isOwnMeasure reports whether a field is the one that a figure measures, or none.
@@ -360,8 +371,9 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 			continue
 		}
 		near := func(known []string, oneIn int) []string { return nearest.All(word, withFirst(word, known), n/oneIn) }
+		countries := near(x.countryWords, oneInPlaces)
 		for _, other := range slices.Concat(near(units, oneInPlaces), near(v.words, oneInWords),
-			near(x.countryWords, oneInPlaces), near(x.peopleWords, oneInPlaces)) {
+			nearer(x, q, word, countries), countries, near(x.peopleWords, oneInPlaces)) {
 			replaced := func(words []string) []string { return slices.Concat(words[:i], []string{other}, words[i+1:]) }
 			again := x.parse(replaced(words), replaced(written))
 			switch {
@@ -376,6 +388,26 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		}
 	}
 	return best, at, meant
+}
+
+// nearer are the provinces in records of a question's list that are nearer to a word than countries
+// are, if there are such countries and the question names none: "Zambézie" is not "Zambie".
+func nearer(x *Index, q *question, word string, countries []string) (provinces []string) {
+	if len(countries) == 0 || q.list == none || q.country() != none {
+		return nil
+	}
+	for i := range x.entries {
+		if e := &x.entries[i]; e.kind == Province && e.lists&(1<<q.list) != 0 {
+			provinces = append(append(provinces, e.folded), x.also[int32(i)]...)
+		}
+	}
+	slices.Sort(provinces)
+	provinces = slices.Compact(append(withFirst(word, provinces), countries[0]))
+	all := nearest.All(word, provinces, utf8.RuneCountInString(word)/oneInPlaces)
+	if slices.Contains(all, countries[0]) {
+		return nil
+	}
+	return all
 }
 
 // isNearlyEmpty reports whether a word is one that asks for nothing with two letters swapped:

@@ -34,8 +34,10 @@ type question struct {
 	who        group
 	measure    string   // a field in place of that of the figure
 	places     []place  // any of them, the best first
+	isCount    bool     // it asks how many people there are
 	isOneSided bool     // people or money of the place come from it, and the list does not say from where
 	from       []int32  // countries that people or money come from
+	namesakes  []place  // units in records of the list, in other countries than the one of their name
 	compared   []int32  // countries, if several are meant together
 	until      string   // a year or a month
 	since      bool     // it is the first of several

@@ -117,6 +117,13 @@ func (x *parser) addPlaces() {
 			at--
 		}
 		places, q.isOneSided = x.use(named[at]), isOneSided(q, named[at])
+		for _, id := range x.unitsOf(named[at], nil) {
+			e := &x.entries[id]
+			isThere := func(p place) bool { return p.country == e.country }
+			if e.lists&(1<<q.list) != 0 && !slices.ContainsFunc(places, isThere) {
+				q.namesakes = append(q.namesakes, place{e.country, id, none})
+			}
+		}
 	}
 	q.places = places
 	for _, p := range named {

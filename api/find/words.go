@@ -78,6 +78,8 @@ const (
 	isEmpty  = "empty"  // a word that asks for nothing
 	isPeople = "people" // a word that asks for people
 	isReal   = "real"   // a word that means nothing, and is no misspelling
+	isCount  = "count"  // an empty phrase that asks for a number of people, unless isShare is there
+	isShare  = "share"  // a word that asks for a part of them
 )
 
 // vocabulary is the words of questions in all languages, as the files in words have them.
@@ -88,6 +90,13 @@ type vocabulary struct {
 	words  []string            // that are in phrases, sorted
 	kept   map[string]bool     // phrases whose asides count: "by country", "who does what where"
 	real   map[string]bool     // words that mean nothing, and are no misspellings
+	count  map[string][]string // phrases by what they ask for: isCount, isShare
+}
+
+// asksFor reports whether one of the phrases that ask for something is among words.
+func (v *vocabulary) asksFor(what string, words []string) bool {
+	text := " " + strings.Join(words, " ") + " "
+	return slices.ContainsFunc(v.count[what], func(p string) bool { return strings.Contains(text, " "+p+" ") })
 }
 
 // These are before the name of a commodity, and the acronym of organisations, whose words are other
@@ -129,7 +138,7 @@ func listed(text string) (all []string) {
 func vocabularyOf(languages ...string) *vocabulary {
 	v := &vocabulary{
 		terms: map[string][]term{}, asides: map[string]string{}, others: map[string][]string{}, kept: map[string]bool{},
-		real: map[string]bool{},
+		real: map[string]bool{}, count: map[string][]string{},
 	}
 	var lines [][2]string
 	for _, language := range languages {
@@ -148,6 +157,12 @@ func vocabularyOf(languages ...string) *vocabulary {
 	}
 	words := map[string]bool{}
 	for _, line := range lines {
+		if line[0] == isCount || line[0] == isShare {
+			for _, phrase := range listed(line[1]) {
+				v.count[line[0]] = append(v.count[line[0]], folded(phrase))
+			}
+			continue
+		}
 		if line[0] == isReal {
 			for _, word := range listed(line[1]) {
 				v.real[word] = true
@@ -208,7 +223,7 @@ func termOf(text string) *term {
 		field, value, hasValue := strings.Cut(word, "=")
 		switch {
 		case field == "side" || field+"=" == commodityWord || field+"=" == organisationWord ||
-			word == isNewest || word == isEmpty || word == isPeople || word == isReal:
+			slices.Contains([]string{isNewest, isEmpty, isPeople, isReal, isCount, isShare}, word):
 			return nil
 		case word == "part":
 			t.isPart = true
