@@ -100,7 +100,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
 		hits, err = s.nearHits(a, words, written, q.Limit)
 		if !q.Brief {
-			answers = absentOf(s, words)
+			answers = absentOf(s, words, written)
 		}
 		if len(answers) > 0 {
 			a.Instead = ""
@@ -236,13 +236,19 @@ func (s *search) completed(a *Answer, words []string, answers []answer) []answer
 	return append(all, answers...)
 }
 
-// nearHits are the entries that have the words as they were probably meant, or some of the words:
-// first the country that they name, and no place of another one.
-func (s *search) nearHits(a *Answer, words, written []string, limit int) (hits []hit, err error) {
+// asWritten are words as they are written.
+func asWritten(words, written []string) map[string]string {
 	as := map[string]string{}
 	for i, word := range words {
 		as[word] = written[i]
 	}
+	return as
+}
+
+// nearHits are the entries that have the words as they were probably meant, or some of the words:
+// first the country that they name, and no place of another one.
+func (s *search) nearHits(a *Answer, words, written []string, limit int) (hits []hit, err error) {
+	as := asWritten(words, written)
 	if other := s.near(words); other != nil {
 		hits, err = s.hits(other)
 		a.Instead = strings.Join(other, " ")

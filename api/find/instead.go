@@ -202,9 +202,15 @@ func alike(s *search, a *answer) (why say.Text, links []Link, err error) {
 
 // absentOf are questions about a commodity, a sector or an organisation, and a country: the lists
 // that have records of it, but none there.
-func absentOf(s *search, words []string) (all []answer) {
+func absentOf(s *search, words, written []string) (all []answer) {
+	as := asWritten(words, written)
 	for _, m := range s.mentions(words) {
-		ids := s.idsOf(strings.Join(needed(vocabularies().asides, m.rest), " "))
+		rest := needed(vocabularies().asides, m.rest)
+		ids := s.idsOf(strings.Join(rest, " "))
+		asked := make([]string, len(rest))
+		for i, word := range rest {
+			asked[i] = as[word]
+		}
 		for _, at := range shown {
 			e := &contract.Endpoints[at]
 			for _, kind := range []Kind{Sector, Commodity, Organisation} {
@@ -212,7 +218,7 @@ func absentOf(s *search, words []string) (all []answer) {
 					return s.entries[id].kind != kind || s.entries[id].lists&(1<<at) == 0
 				})
 				if len(of) > 0 && !isMetadata(e) && filterOf(e, kind) != nil && filterOf(e, Country) != nil {
-					q := &question{list: at, ids: [][]int32{of}, asked: []string{strings.Join(m.rest, " ")}}
+					q := &question{list: at, ids: [][]int32{of}, asked: []string{strings.Join(asked, " ")}}
 					all = append(all, answer{question: q, at: place{m.country, none, none}})
 				}
 			}

@@ -199,11 +199,15 @@ func (x *parser) onlySide(p *part) {
 		return
 	}
 	own := slices.DeleteFunc(slices.Clone(x.figures), isOther)
-	if len(own) == 0 && len(x.figures) > 0 && p.people { // "who hosts Afghans": those from there, by host
+	isPair := p.ids == nil // "Pakistanis who fled to Afghanistan": of either side
+	if len(own) == 0 && len(x.figures) > 0 && (p.people || isPair) {
 		for _, h := range contract.Headlines {
 			if h.Path == x.figures[0].Path && !isOther(h) {
-				own, x.by = append(own, h), "asylum"
+				own = append(own, h)
 			}
+		}
+		if !isPair { // "who hosts Afghans": those from there, by host
+			x.by = "asylum"
 		}
 	}
 	if len(own) > 0 || p.side != fromOrOf { // "the refugee population of Chad" is in Chad
@@ -321,6 +325,11 @@ func (x *parser) addUnit() {
 	}
 	if units == nil {
 		return
+	}
+	if len(units) > mostPlaces { // those without records are left out first
+		slices.SortStableFunc(units, func(a, b int32) int {
+			return cmp.Compare(x.entries[b].lists&(1<<x.list), x.entries[a].lists&(1<<x.list))
+		})
 	}
 	q.places = nil
 	for _, id := range units[:min(len(units), mostPlaces)] {

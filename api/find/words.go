@@ -54,8 +54,8 @@ var people = map[string]group{
 // with are those of a sex who are of an age, if the ages of one have those of the other: "women"
 // and "children" are both.
 func (g group) with(other group) (both group, ok bool) {
-	if g == (group{}) {
-		return other, true
+	if same := (group{other.gender, other.least, other.less, g.category}); g == (group{}) || g == same {
+		return other, true // "âgés de plus de 60 ans"
 	}
 	both.gender, both.least = cmp.Or(g.gender, other.gender), max(g.least, other.least)
 	both.less = cmp.Or(min(g.less, other.less), g.less+other.less)
