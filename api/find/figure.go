@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -86,35 +87,34 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 // narrowed: that of response plans, where there is no other appeal.
 func dropIdle(s *search, all []answer) error {
 	for i, a := range all {
-		isOther := a.who != (group{}) || len(a.ids) > 0 || a.measure != "" || a.at.unit != none
-		if isOther || len(a.pairs) == 0 || a.figure == nil || a.figure.IsPlain() || !a.showsNumber() || a.isOfGroup() {
+		isOther := a.figure == nil || a.figure.IsPlain() || a.at.country == none || !a.showsNumber()
+		whole := a.but(func(q *question) { q.pairs = nil })
+		if isOther || len(a.pairs) == 0 || whole.isNarrow() {
 			continue
 		}
-		base, err := s.readFigure(&a)
+		f, err := s.readFigure(&whole)
 		if err != nil {
 			return err
-		} else if base.rows == nil {
+		} else if f.rows == nil {
 			continue
 		}
-		q := base.rows.Copy().In(s.mount.Names)
+		q := f.rows.Copy().In(s.mount.Names)
 		q.Measure("count", "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
-		var kept [2]string
+		var kept [2]string // of all, with the filters
 		for k := range kept {
-			err = s.read(q, func(rows list.Records) error {
+			err = errors.Join(err, s.read(q, func(rows list.Records) error {
 				for _, r := range list.TextsOf(rows) {
-					for _, name := range q.MeasureNames() {
-						kept[k] += r.Value(strings.Replace(name, ":", "_", 1)) + " "
-					}
+					from, to := r.Value("min_"+contract.PeriodStart), r.Value("max_"+contract.PeriodEnd)
+					kept[k] = fmt.Sprint(r.Value("count"), from, to)
 				}
 				return nil
-			})
-			if err != nil {
-				return err
-			}
+			}))
 			s.narrow(q, &a)
 		}
-		if kept[0] == kept[1] {
-			all[i] = a.but(func(q *question) { q.pairs = nil })
+		if err != nil {
+			return err
+		} else if kept[0] == kept[1] {
+			all[i] = whole
 		}
 	}
 	return nil

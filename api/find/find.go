@@ -72,7 +72,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if q.Language == nil {
 		q.Language = lang.All()[0]
 	}
-	s := &search{f.indexOf(v), f.lists, v, m, q.Brief, q.Language, q.Text, nil}
+	s := &search{f.indexOf(v), f.lists, v, m, q.Brief, q.Language, q.Text, nil, map[string]string{}}
 	a := &Answer{Query: q.Text, Results: []Result{}, Kinds: []Count{}}
 	words, written := splitWords(q.Text[:min(len(q.Text), MaxBytes)])
 	if len(q.Text) > MaxBytes {
@@ -82,6 +82,9 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 		a.Left = append(a.Left, written[maxWords:]...)
 	}
 	words, written = words[:min(len(words), maxWords)], written[:min(len(written), maxWords)]
+	for i, word := range words {
+		s.written[word] = written[i]
+	}
 	hits, err := s.datasets(words, &q)
 	var answers []answer
 	if hits == nil && err == nil {
@@ -98,9 +101,9 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 		}
 	}
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
-		hits, err = s.nearHits(a, words, written, q.Limit)
+		hits, err = s.nearHits(a, words, q.Limit)
 		if !q.Brief {
-			answers = absentOf(s, words, written)
+			answers = absentOf(s, words)
 		}
 		if len(answers) > 0 {
 			a.Instead = ""
@@ -236,19 +239,9 @@ func (s *search) completed(a *Answer, words []string, answers []answer) []answer
 	return append(all, answers...)
 }
 
-// asWritten are words as they are written.
-func asWritten(words, written []string) map[string]string {
-	as := map[string]string{}
-	for i, word := range words {
-		as[word] = written[i]
-	}
-	return as
-}
-
 // nearHits are the entries that have the words as they were probably meant, or some of the words:
 // first the country that they name, and no place of another one.
-func (s *search) nearHits(a *Answer, words, written []string, limit int) (hits []hit, err error) {
-	as := asWritten(words, written)
+func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err error) {
 	if other := s.near(words); other != nil {
 		hits, err = s.hits(other)
 		a.Instead = strings.Join(other, " ")
@@ -274,9 +267,9 @@ func (s *search) nearHits(a *Answer, words, written []string, limit int) (hits [
 		one := s.match([]string{word}, true, isUseful)
 		hits = append(hits, hitsOf(one[:min(len(one), limit)], none)...)
 		if len(one) > 0 {
-			found = append(found, as[word])
+			found = append(found, s.written[word])
 		} else {
-			a.Left = append(a.Left, as[word])
+			a.Left = append(a.Left, s.written[word])
 		}
 	}
 	a.Instead = strings.Join(found, ", ")

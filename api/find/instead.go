@@ -27,27 +27,19 @@ func insteadOf(s *search, a *answer, f, base *Figure) (why say.Text, links []Lin
 // ofAllAges is the sum of all ages of a sex, or of everybody, where people of an age or a sex have
 // no number. It is a link without its number, which answers another question.
 func ofAllAges(s *search, a *answer, base *Figure) ([]Link, error) {
-	of, isOfAges := a.who, a.who.least > 0 || a.who.less > 0
-	wider := [][2]string{{"", ""}} // who is counted in their place, and what they are called
-	switch {
-	case of == (group{}):
-		return nil, nil
-	case of.gender == "":
-		wider[0][1] = "all ages"
-	case isOfAges && of.gender == "f":
-		wider = append([][2]string{{"female", "all women and girls"}}, wider...)
-	case isOfAges:
-		wider = append([][2]string{{"male", "all men and boys"}}, wider...)
-	}
-	for _, who := range wider {
+	of := a.who
+	for _, wider := range [][3]string{
+		{"female", "f", "all women and girls"}, {"male", "m", "all men and boys"}, {"", of.gender, "all ages"},
+	} {
+		if wider[1] != of.gender || of == people[wider[0]] {
+			continue
+		}
 		all := a.but(func(q *question) {
-			q.who = people[who[0]]
+			q.who = people[wider[0]]
 			q.asked = slices.DeleteFunc(slices.Clone(q.asked), func(written string) bool {
 				return slices.ContainsFunc(vocabularies().terms[folded(written)], term.isWho)
 			})
-			if who[1] != "" {
-				q.asked = append(q.asked, s.language.T(who[1]))
-			}
+			q.asked = append(q.asked, s.language.T(wider[2]))
 		})
 		f, err := s.narrowed(&all, base)
 		if err != nil {
@@ -202,14 +194,13 @@ func alike(s *search, a *answer) (why say.Text, links []Link, err error) {
 
 // absentOf are questions about a commodity, a sector or an organisation, and a country: the lists
 // that have records of it, but none there.
-func absentOf(s *search, words, written []string) (all []answer) {
-	as := asWritten(words, written)
+func absentOf(s *search, words []string) (all []answer) {
 	for _, m := range s.mentions(words) {
 		rest := needed(vocabularies().asides, m.rest)
 		ids := s.idsOf(strings.Join(rest, " "))
 		asked := make([]string, len(rest))
 		for i, word := range rest {
-			asked[i] = as[word]
+			asked[i] = s.written[word]
 		}
 		for _, at := range shown {
 			e := &contract.Endpoints[at]

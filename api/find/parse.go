@@ -41,7 +41,7 @@ func (x *Index) parse(words, written []string) (best *question) {
 		if best != nil && !p.isTopic(false) {
 			continue
 		}
-		q := &question{list: none, isCount: v.asksFor(isCount, words) && !v.asksFor(isShare, words)}
+		q := &question{list: none, isCount: v.isCount(words)}
 		r := &parser{Index: x, question: q}
 		for _, p := range parts {
 			own := *p
@@ -145,7 +145,7 @@ func (x *parser) takeTopics(first *part) bool {
 				}
 				if len(t.pairs) > 0 && !isOwn(common[0], t.pairs) || !isOwnMeasure(common[0], t.measure) {
 					x.asked = append(x.asked, p.written)
-					x.replaces = x.replaces || !isAdded(common[0], t.pairs) || !isOwnMeasure(common[0], t.measure)
+					x.replaces = x.replaces || !isOwn(common[0], t.pairs, "%") || !isOwnMeasure(common[0], t.measure)
 				}
 				return
 			}
@@ -172,22 +172,16 @@ func (x *parser) takeTopics(first *part) bool {
 	return topics != nil
 }
 
-// isOwn reports whether filters are those of a figure.
-func isOwn(name string, pairs [][2]string) bool {
+// isOwn reports whether filters are those of a figure, or of fields of which it takes a free value.
+func isOwn(name string, pairs [][2]string, free ...string) bool {
 	h, _ := contract.HeadlineOf(name, contract.ContractNames)
 	if h == nil {
 		return false
 	}
 	own := h.Question(contract.ContractNames)
-	return !slices.ContainsFunc(pairs, func(p [2]string) bool { return !slices.Equal(own.Texts(p[0]), []string{p[1]}) })
-}
-
-// isAdded reports whether a figure takes any value of the fields of filters.
-func isAdded(name string, pairs [][2]string) bool {
-	h, _ := contract.HeadlineOf(name, contract.ContractNames)
-	return h != nil && !slices.ContainsFunc(pairs, func(p [2]string) bool {
-		own := h.Question(contract.ContractNames).Texts(p[0])
-		return own != nil && !slices.Equal(own, []string{"%"})
+	return !slices.ContainsFunc(pairs, func(p [2]string) bool {
+		texts := own.Texts(p[0])
+		return !slices.Equal(texts, []string{p[1]}) && !(free != nil && slices.Equal(texts, free))
 	})
 }
 
@@ -372,8 +366,11 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		}
 		near := func(known []string, oneIn int) []string { return nearest.All(word, withFirst(word, known), n/oneIn) }
 		countries := near(x.countryWords, oneInPlaces)
-		for _, other := range slices.Concat(near(units, oneInPlaces), near(v.words, oneInWords),
-			nearer(x, q, word, countries), countries, near(x.peopleWords, oneInPlaces)) {
+		if len(countries) > 0 && q.list != none && q.country() == none { // "Zambézie" is not "Zambie"
+			countries = append(nearer(x, q.list, word, countries), countries...)
+		}
+		for _, other := range slices.Concat(near(units, oneInPlaces), near(v.words, oneInWords), countries,
+			near(x.peopleWords, oneInPlaces)) {
 			replaced := func(words []string) []string { return slices.Concat(words[:i], []string{other}, words[i+1:]) }
 			again := x.parse(replaced(words), replaced(written))
 			switch {
@@ -390,24 +387,18 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 	return best, at, meant
 }
 
-// nearer are the provinces in records of a question's list that are nearer to a word than countries
-// are, if there are such countries and the question names none: "Zambézie" is not "Zambie".
-func nearer(x *Index, q *question, word string, countries []string) (provinces []string) {
-	if len(countries) == 0 || q.list == none || q.country() != none {
-		return nil
-	}
+// nearer are the provinces with records of a list that are nearer to a word than countries are.
+func nearer(x *Index, list int, word string, countries []string) (provinces []string) {
 	for i := range x.entries {
-		if e := &x.entries[i]; e.kind == Province && e.lists&(1<<q.list) != 0 {
-			provinces = append(append(provinces, e.folded), x.also[int32(i)]...)
+		if e := &x.entries[i]; e.kind == Province && e.lists&(1<<list) != 0 && e.folded[:1] == word[:1] {
+			provinces = append(provinces, e.folded)
 		}
 	}
-	slices.Sort(provinces)
-	provinces = slices.Compact(append(withFirst(word, provinces), countries[0]))
-	all := nearest.All(word, provinces, utf8.RuneCountInString(word)/oneInPlaces)
-	if slices.Contains(all, countries[0]) {
+	provinces = nearest.All(word, append(provinces, countries[0]), utf8.RuneCountInString(word)/oneInPlaces)
+	if slices.Contains(provinces, countries[0]) {
 		return nil
 	}
-	return all
+	return provinces
 }
 
 // isNearlyEmpty reports whether a word is one that asks for nothing with two letters swapped:

@@ -282,7 +282,8 @@ func (x *parser) unitsOf(p *part, countries []int32) (units []int32) {
 			units = append(units, id)
 		}
 	}
-	if x.inOrder(units, p.written); filterOf(x.endpoint(), Market) != nil { // few countries have prices
+	isFew := filterOf(x.endpoint(), Market) != nil // countries with prices
+	if x.inOrder(units, p.written); isFew || len(units) > mostPlaces {
 		slices.SortStableFunc(units, func(a, b int32) int {
 			return cmp.Compare(x.entries[b].lists&(1<<x.list), x.entries[a].lists&(1<<x.list))
 		})
@@ -325,11 +326,6 @@ func (x *parser) addUnit() {
 	}
 	if units == nil {
 		return
-	}
-	if len(units) > mostPlaces { // those without records are left out first
-		slices.SortStableFunc(units, func(a, b int32) int {
-			return cmp.Compare(x.entries[b].lists&(1<<x.list), x.entries[a].lists&(1<<x.list))
-		})
 	}
 	q.places = nil
 	for _, id := range units[:min(len(units), mostPlaces)] {

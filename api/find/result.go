@@ -84,8 +84,9 @@ type search struct {
 	mount    *list.Mount
 	brief    bool
 	language *lang.Language
-	text     string  // of the search
-	from     []int32 // countries that the question asks for as those that people or money come from
+	text     string            // of the search
+	from     []int32           // countries that the question asks for as those that people or money come from
+	written  map[string]string // its words as they are written
 }
 
 // page is an address of a page.

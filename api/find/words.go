@@ -78,8 +78,7 @@ const (
 	isEmpty  = "empty"  // a word that asks for nothing
 	isPeople = "people" // a word that asks for people
 	isReal   = "real"   // a word that means nothing, and is no misspelling
-	isCount  = "count"  // an empty phrase that asks for a number of people, unless isShare is there
-	isShare  = "share"  // a word that asks for a part of them
+	isCount  = "count"  // an empty phrase that asks for a number of people
 )
 
 // vocabulary is the words of questions in all languages, as the files in words have them.
@@ -90,13 +89,13 @@ type vocabulary struct {
 	words  []string            // that are in phrases, sorted
 	kept   map[string]bool     // phrases whose asides count: "by country", "who does what where"
 	real   map[string]bool     // words that mean nothing, and are no misspellings
-	count  map[string][]string // phrases by what they ask for: isCount, isShare
+	count  []string            // phrases that ask for a number of people
 }
 
-// asksFor reports whether one of the phrases that ask for something is among words.
-func (v *vocabulary) asksFor(what string, words []string) bool {
+// isCount reports whether words ask for a number of people.
+func (v *vocabulary) isCount(words []string) bool {
 	text := " " + strings.Join(words, " ") + " "
-	return slices.ContainsFunc(v.count[what], func(p string) bool { return strings.Contains(text, " "+p+" ") })
+	return slices.ContainsFunc(v.count, func(p string) bool { return strings.Contains(text, " "+p+" ") })
 }
 
 // These are before the name of a commodity, and the acronym of organisations, whose words are other
@@ -138,7 +137,7 @@ func listed(text string) (all []string) {
 func vocabularyOf(languages ...string) *vocabulary {
 	v := &vocabulary{
 		terms: map[string][]term{}, asides: map[string]string{}, others: map[string][]string{}, kept: map[string]bool{},
-		real: map[string]bool{}, count: map[string][]string{},
+		real: map[string]bool{},
 	}
 	var lines [][2]string
 	for _, language := range languages {
@@ -157,9 +156,9 @@ func vocabularyOf(languages ...string) *vocabulary {
 	}
 	words := map[string]bool{}
 	for _, line := range lines {
-		if line[0] == isCount || line[0] == isShare {
+		if line[0] == isCount {
 			for _, phrase := range listed(line[1]) {
-				v.count[line[0]] = append(v.count[line[0]], folded(phrase))
+				v.count = append(v.count, folded(phrase))
 			}
 			continue
 		}
@@ -223,7 +222,7 @@ func termOf(text string) *term {
 		field, value, hasValue := strings.Cut(word, "=")
 		switch {
 		case field == "side" || field+"=" == commodityWord || field+"=" == organisationWord ||
-			slices.Contains([]string{isNewest, isEmpty, isPeople, isReal, isCount, isShare}, word):
+			slices.Contains([]string{isNewest, isEmpty, isPeople, isReal, isCount}, word):
 			return nil
 		case word == "part":
 			t.isPart = true
