@@ -175,7 +175,10 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 			if !known || !isExactly(q, a, r) || r.Value("min_"+contract.PeriodStart) == "" {
 				continue
 			}
-			f.Value, f.reason = new(json.Number(strings.TrimSuffix(n, ".0"))), say.Text{}
+			if strings.HasPrefix(value, "sum:") { // of money, as in the whole figure
+				n = strings.TrimSuffix(n, ".0")
+			}
+			f.Value, f.reason = new(json.Number(n)), say.Text{}
 			isProvince = isByName && r.Value("max_admin_level") == "1" && s.entries[a.at.unit].kind == Province
 			f.Start, f.End = r.Value("min_"+contract.PeriodStart), r.Value("max_"+contract.PeriodEnd)
 		}

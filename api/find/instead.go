@@ -133,7 +133,7 @@ func (a *answer) noNumber() say.Text {
 
 // elsewhere says of which countries a list has records, as it has none of one.
 func (s *search) elsewhere(a *answer) (why say.Text) {
-	if s.entries[a.at.country].lists&(1<<a.list) != 0 || a.placeField() == originField { // it has those of asylum
+	if s.entries[a.at.country].lists&(1<<a.list) != 0 || a.placeField() == originField { // the bits are of asylum
 		return why
 	}
 	var names []string

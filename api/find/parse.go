@@ -390,7 +390,7 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 // nearer are the provinces with records of a list that are nearer to a word than countries are.
 func nearer(x *Index, list int, word string, countries []string) (provinces []string) {
 	for i := range x.entries {
-		if e := &x.entries[i]; e.kind == Province && e.lists&(1<<list) != 0 && e.folded[:1] == word[:1] {
+		if e := &x.entries[i]; e.kind == Province && e.lists&(1<<list) != 0 && strings.HasPrefix(e.folded, word[:1]) {
 			provinces = append(provinces, e.folded)
 		}
 	}

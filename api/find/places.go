@@ -282,8 +282,8 @@ func (x *parser) unitsOf(p *part, countries []int32) (units []int32) {
 			units = append(units, id)
 		}
 	}
-	isFew := filterOf(x.endpoint(), Market) != nil // countries with prices
-	if x.inOrder(units, p.written); isFew || len(units) > mostPlaces {
+	hasMarkets := filterOf(x.endpoint(), Market) != nil // few countries have prices
+	if x.inOrder(units, p.written); hasMarkets || len(units) > mostPlaces {
 		slices.SortStableFunc(units, func(a, b int32) int {
 			return cmp.Compare(x.entries[b].lists&(1<<x.list), x.entries[a].lists&(1<<x.list))
 		})
