@@ -83,8 +83,8 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 	if len(labels) > 0 {
 		span = l.T("%s to %s", labels[0], labels[len(labels)-1])
 	}
-	if len(b.fields) > 1 {
-		span += l.T(", a line each for %s", strings.Join(names[:len(series)], ", "))
+	if each := strings.Join(names[:len(series)], ", "); len(b.fields) > 1 && each != "" {
+		span += l.T(", a line each for %s", each)
 	}
 	if len(x.Limit.Changing) > 0 {
 		const text = "Dashed: the source can still change the figures of %s."
