@@ -299,7 +299,15 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 func (v *viewer) drawGroups(
 	x *figure, d *contract.Drawing, sum *rightSum, groups []group, m measure, b *by,
 ) (ok bool, err error) {
-	if d.As == "" {
+	ofOne, ofSome := false, false // phases: their shares would look like shares of all people
+	for _, field := range d.Lines {
+		ofOne = ofOne || d.As == contract.AsStack && v.s.asked.Has(field)
+		ofSome = ofSome || d.As == contract.AsStack && v.s.asked.Has(field+contract.SeveralSuffix)
+	}
+	switch {
+	case ofSome:
+		return false, nil
+	case d.As == "", ofOne:
 		x.draw(v.q, v.s, groups, m, b)
 		return true, nil
 	}
