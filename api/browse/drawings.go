@@ -299,15 +299,14 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 func (v *viewer) drawGroups(
 	x *figure, d *contract.Drawing, sum *rightSum, groups []group, m measure, b *by,
 ) (ok bool, err error) {
-	ofOne, ofSome := false, false // phases: their shares would look like shares of all people
-	for _, field := range d.Lines {
-		ofOne = ofOne || d.As == contract.AsStack && v.s.asked.Has(field)
-		ofSome = ofSome || d.As == contract.AsStack && v.s.asked.Has(field+contract.SeveralSuffix)
+	isPlain := d.As == ""
+	if d.As == contract.AsStack { // shares of some phases would look like shares of all people
+		if v.s.asked.Has(d.Lines[0] + contract.SeveralSuffix) {
+			return false, nil
+		}
+		isPlain = v.s.asked.Has(d.Lines[0])
 	}
-	switch {
-	case ofSome:
-		return false, nil
-	case d.As == "", ofOne:
+	if isPlain {
 		x.draw(v.q, v.s, groups, m, b)
 		return true, nil
 	}

@@ -106,7 +106,7 @@ func (t *trial) count(m measure, b *by, most string) {
 	}
 }
 
-// severalValues says that a rate is none of the records, and what to choose.
+// severalValues refuses to draw a rate of which the records of a group have several values.
 func severalValues(m measure, choose string) []contract.Issue {
 	return []contract.Issue{{Text: say.Join(
 		say.Of("%s: the records have several values, which are not added up or averaged.", m.label), say.Of(choose))}}

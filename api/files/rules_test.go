@@ -140,11 +140,12 @@ func checkEnded(t *testing.T, s *api.Server, want map[files.ExportOutcome]int64)
 }
 
 // cutExport checks that a client notices that its export, of which it has the first part, was cut.
-// It returns the server. A busy machine may need longer than a limit for that part.
-func cutExport(t *testing.T, target string, rows int) *api.Server {
+// It returns the server, and the length that was announced. A busy machine may need longer than a
+// limit for that part.
+func cutExport(t *testing.T, target string, rows int) (s *api.Server, length int64) {
 	t.Helper()
 	for limit := 500 * time.Millisecond; ; limit *= 2 {
-		s := apitest.SampleOf(t, state.Options{ExportTimeout: limit}, exportedPath, rows)
+		s = apitest.SampleOf(t, state.Options{ExportTimeout: limit}, exportedPath, rows)
 		conn := silentClient(t, apitest.ListenSmall(t, s, 64<<10), target) // less than the export
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil && limit < time.Minute {
@@ -158,7 +159,7 @@ func cutExport(t *testing.T, target string, rows int) *api.Server {
 			t.Errorf("after the time was over: %d bytes without an error, of %s rows", len(body),
 				response.Header.Get("X-Result-Count"))
 		}
-		return s
+		return s, response.ContentLength
 	}
 }
 
@@ -169,7 +170,7 @@ func TestExportCutShort(t *testing.T) {
 	target := func(format string) string {
 		return exportedPath + "/export?output_format=" + format + "&app_identifier=" + apitest.Identifier
 	}
-	s := cutExport(t, target("json"), 30_000)
+	s, _ := cutExport(t, target("json"), 30_000)
 	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Files.Exports.Running() == 0 })
 	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportTimedOut: 1})
 
@@ -221,7 +222,10 @@ func TestExportSizes(t *testing.T) {
 		response.Header.Get("X-Result-Count") != "16000" {
 		t.Errorf("HEAD: %d %v, %d bytes, %v", response.StatusCode, response.Header, len(body), err)
 	}
-	cutExport(t, exportedPath+"/export?output_format=arrow&app_identifier="+apitest.Identifier, 16_000)
+	arrow := exportedPath + "/export?output_format=arrow&app_identifier=" + apitest.Identifier
+	if _, length := cutExport(t, arrow, 16_000); length <= 0 {
+		t.Errorf("a cut export has the length %d", length)
+	}
 }
 
 // TestExportPanics checks that an export that panics before it begins gives back its slot and the

@@ -85,8 +85,8 @@ func (c *Card) across(x float64) float64 {
 	return x
 }
 
-// read is the style of a text that begins at its place.
-func (c *Card) read(s *style) *style {
+// directed is a style with the direction of the card's language.
+func (c *Card) directed(s *style) *style {
 	own := *s
 	own.rtl = c.Language.IsRTL()
 	return &own
@@ -94,8 +94,9 @@ func (c *Card) read(s *style) *style {
 
 // paragraph writes lines of text from a height on, and returns the height below them.
 func (c *Card) paragraph(to sink, l *letters, top float64, s *style, text string, lines int) float64 {
-	for _, part := range l.wrapped(text, c.read(s), inner, lines) {
-		to.text(point{c.across(margin), top + s.size}, c.read(s), part)
+	s = c.directed(s)
+	for _, part := range l.wrapped(text, s, inner, lines) {
+		to.text(point{c.across(margin), top + s.size}, s, part)
 		top += math.Round(s.size * 1.3)
 	}
 	return top
@@ -191,7 +192,7 @@ func (c *Card) eachKey(l *letters, put func(k *Key, x float64, row int)) {
 // legend writes keys beside each other, below what they are of.
 func (c *Card) legend(to sink, l *letters, above float64) {
 	if c.Key != "" {
-		to.text(point{c.across(margin), above + 19}, c.read(bold), c.Key)
+		to.text(point{c.across(margin), above + 19}, c.directed(bold), c.Key)
 	}
 	c.eachKey(l, func(k *Key, x float64, row int) {
 		top := above + legendRow*float64(row)
@@ -202,7 +203,7 @@ func (c *Card) legend(to sink, l *letters, above float64) {
 			shape = ring{points: []point{{c.across(x), top + 13}, {c.across(x + 30), top + 13}}}
 		}
 		to.shape([]ring{shape}, s, "")
-		to.text(point{c.across(x + 38), top + 19}, c.read(keyed), k.Text)
+		to.text(point{c.across(x + 38), top + 19}, c.directed(keyed), k.Text)
 	})
 }
 
@@ -220,7 +221,7 @@ func (c *Card) tiles(to sink, l *letters, in area) {
 				lines = 2
 			}
 			for n, part := range l.wrapped(text, s, wide-24, lines) {
-				to.text(point{c.across(x), y + down + 20*float64(n)}, c.read(s), part)
+				to.text(point{c.across(x), y + down + 20*float64(n)}, c.directed(s), part)
 			}
 		}
 		put(28, &style{fill: ink, size: 20}, t.Title)
@@ -228,7 +229,7 @@ func (c *Card) tiles(to sink, l *letters, in area) {
 		for value.size > 12 && l.width(t.Value, value) > wide-24 {
 			value.size--
 		}
-		to.text(point{c.across(x), y + 76}, c.read(value), t.Value) // a number is never cut
+		to.text(point{c.across(x), y + 76}, c.directed(value), t.Value) // a number is never cut
 		put(106, &style{fill: ink, size: 18}, t.Unit)
 		put(132, noted, t.About)
 	}

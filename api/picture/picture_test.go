@@ -81,6 +81,13 @@ type recorder struct {
 	view  *area
 }
 
+// recorded is what a card draws.
+func recorded(c *Card) *recorder {
+	r := &recorder{at: map[string]float64{}}
+	c.draw(r, newLetters())
+	return r
+}
+
 func (r *recorder) shape(rings []ring, s *style, _ string) {
 	r.shapes = append(r.shapes, struct {
 		rings []ring
@@ -112,8 +119,7 @@ func TestCards(t *testing.T) {
 		}
 		text := c.SVG()
 		counts := elementsOf(t, name, text)
-		r := &recorder{at: map[string]float64{}}
-		c.draw(r, newLetters())
+		r := recorded(c)
 		if counts["path"] != len(r.shapes)+1 || counts["text"] != len(r.texts) || counts["script"]+counts["img"] > 0 ||
 			r.view != nil {
 			t.Errorf("%s: the drawing has %v, want %d shapes and %d texts", name, counts, len(r.shapes), len(r.texts))
@@ -146,8 +152,7 @@ func TestPixels(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"columns", "bars", "panels"} {
 		c := cards()[name]
-		r, to := &recorder{at: map[string]float64{}}, newCanvas(newLetters())
-		c.draw(r, newLetters())
+		r, to := recorded(c), newCanvas(newLetters())
 		c.draw(to, to.letters)
 		checked := 0
 		for _, x := range r.shapes {
@@ -180,8 +185,7 @@ func TestSides(t *testing.T) {
 	}
 	c := &Card{Tiles: tiles, Legend: []Key{{Class: "m0", Text: "low"}, {Class: "m1", Text: "high"}}}
 	for _, c.Language = range lang.All() {
-		r := &recorder{at: map[string]float64{}}
-		c.draw(r, newLetters())
+		r := recorded(c)
 		for _, tile := range tiles {
 			if r.at[tile.Title] != r.at[tile.Value] {
 				t.Errorf("%s: %s is not below its title: %v", c.Language.Code, tile.Value, r.at)

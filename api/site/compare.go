@@ -125,8 +125,8 @@ func newCompare(
 	}
 	h, _ := contract.HeadlineOf(string(args.Peek(figureParam)), contract.ContractNames)
 	page.Figure = cmp.Or(h, page.Figure)
-	places := args.PeekMulti(countryParam)
-	if h == nil && args.Has(figureParam) {
+	places, isUnknown := args.PeekMulti(countryParam), h == nil && args.Has(figureParam)
+	if isUnknown {
 		places = nil // another figure of them would answer another question
 	}
 	var chosen, names, unknown []string
@@ -168,7 +168,7 @@ func newCompare(
 		return comparePath + "?" + contract.QueryOf(figureParam, page.Figure.Name, countryParam, keys)
 	}
 	page.pageHead = p.at.head(p.at.T("Compare countries"), here(page.keys()))
-	if h == nil && args.Has(figureParam) {
+	if isUnknown {
 		page.ignore(figureParam + "=" + string(args.Peek(figureParam)))
 	}
 	if sent := string(args.Peek(headParam)); sent != "" && !page.PerHead {

@@ -148,10 +148,10 @@ func (p pages) addCountry() {
 		code, isBook := strings.CutSuffix(sent, ".xlsx")
 		code, isCard := strings.CutSuffix(code, ".png")
 		at := all.Find(code)
-		switch {
-		case at == nil:
+		if at == nil {
 			return p.answerNoCountry(ctx, all, strings.Clone(code), &head)
-		case isBook || isCard:
+		}
+		if isBook || isCard {
 			if err := fileFaults(ctx, p.at, contract.SnapshotParam); err != nil {
 				return err
 			}

@@ -162,14 +162,14 @@ func TestEditsLeaveRepeatedRows(t *testing.T) {
 		}
 		return lines, repeated
 	}
-	before, n := count(0)
-	if after, _ := count(1); n < 3 {
-		t.Errorf("%d rows are in several places", n)
-	} else {
-		for line, n := range before {
-			if n > 1 && after[line] != n {
-				t.Errorf("after edits, %d rows of %d are %s", after[line], n, line)
-			}
+	before, repeated := count(0)
+	if repeated < 3 {
+		t.Fatalf("%d rows are in several places", repeated)
+	}
+	after, _ := count(1)
+	for line, n := range before {
+		if n > 1 && after[line] != n {
+			t.Errorf("after edits, %d rows of %d are %s", after[line], n, line)
 		}
 	}
 }
