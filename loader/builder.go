@@ -488,3 +488,13 @@ func (c *classes) row(i uint32) uint32 {
 	}
 	return c.of[c.codes[i]]
 }
+
+// hasValue reports whether a position has another value than null and the empty text.
+func (v *vector) hasValue() bool {
+	for i := range v.len() {
+		if !v.isNull(i) && (v.kind != snapshot.Text || v.dict[v.codes[i]] != "") {
+			return true
+		}
+	}
+	return false
+}

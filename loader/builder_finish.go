@@ -412,14 +412,3 @@ func radixSort(words []uint64, ids []uint32, width int) {
 		copy(ids2, ids)
 	}
 }
-
-// emptyColumns are the columns without a value, but for those of units.
-func (b *tableBuilder) emptyColumns() (names []string) {
-	for _, c := range b.table.columns {
-		isUnit := strings.HasPrefix(c.name, "admin") || strings.HasPrefix(c.name, "stored_")
-		if b.rows > 0 && !isUnit && !b.column(c.name).hasValue() {
-			names = append(names, c.name)
-		}
-	}
-	return names
-}

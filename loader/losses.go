@@ -62,18 +62,23 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 // renamed, or the file is that of another list. Places and sources are compared in other ways.
 func (p *pass) lostValues(th *theme, out *roleRows) error {
 	seg := p.load.before(th)
-	if seg == nil {
-		for _, column := range out.rows.emptyColumns() { // no table before says whether it was emptied
-			p.result.note(th.table.name + ": no row has a value in " + column)
-		}
-		return nil
+	if seg != nil {
+		defer seg.Close()
 	}
-	defer seg.Close()
 	for i := range th.table.columns {
 		v := out.rows.column(th.table.columns[i].name)
-		was, err := seg.Column(v.name)
-		if err != nil || out.rows.rows == 0 || v.kind == snapshot.Bool || v.group == "place" ||
+		if out.rows.rows == 0 || v.kind == snapshot.Bool || v.group == "place" ||
 			v.name == "resource_catalog_id" || slices.Contains(schema.UnitColumns, v.name) {
+			continue
+		}
+		if seg == nil { // no table before says whether the column was emptied
+			if !v.hasValue() {
+				p.result.note(th.table.name + ": no row has a value in " + v.name)
+			}
+			continue
+		}
+		was, err := seg.Column(v.name)
+		if err != nil {
 			continue
 		}
 		lost := ""
@@ -104,16 +109,6 @@ func (v *vector) goneTexts(was *snapshot.Column) (n int, first string) {
 		}
 	}
 	return n, first
-}
-
-// hasValue reports whether a position has another value than null and the empty text.
-func (v *vector) hasValue() bool {
-	for i := range v.len() {
-		if !v.isNull(i) && (v.kind != snapshot.Text || v.dict[v.codes[i]] != "") {
-			return true
-		}
-	}
-	return false
 }
 
 // columnHasValue is hasValue of a stored column.
