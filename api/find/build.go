@@ -26,12 +26,13 @@ type builder struct {
 	*Index
 	lists  *list.Lists
 	served *state.Served
-	coded  [kinds]grouping // entries by code
-	twice  []int32         // entries with the code of an earlier one: several organisations can have one
-	texts  strings.Builder // of names as they are compared; its texts stay when others are added
-	inText grouping        // entries by word
-	called grouping        // entries by name, see Index.names
-	folds  []string        // of the entry that is added
+	coded  [kinds]map[string]int32 // entries by code
+	twice  []int32                 // entries with the code of an earlier one: several organisations can have one
+	texts  strings.Builder         // of names as they are compared; its texts stay when others are added
+	inText grouping                // entries by word
+	called grouping                // entries by name, see Index.names
+	folds  []string                // of the entry that is added
+	word   [64]byte                // of the text that is folded
 }
 
 func newBuilder(most int) *builder {
@@ -40,7 +41,7 @@ func newBuilder(most int) *builder {
 		slugs: map[string]bool{}, ownGroups: map[string]string{},
 	}}
 	for kind := range b.coded {
-		b.coded[kind] = newGrouping(0)
+		b.coded[kind] = map[string]int32{}
 	}
 	return b
 }
@@ -180,7 +181,7 @@ func (b *builder) fold(text string) string {
 		b.texts.Grow(max(textChunk, most))
 	}
 	from := b.texts.Len()
-	eachWord(text, func(word []byte, _ string) {
+	eachWord(text, b.word[:0], func(word []byte, _ string) {
 		if b.texts.Len() > from {
 			b.texts.WriteByte(' ')
 		}
@@ -199,7 +200,7 @@ func (b *builder) add(e entry, others, towns []string, texts ...string) {
 	if b.entryOf(e.kind, e.code) != none {
 		b.twice = append(b.twice, id)
 	} else {
-		b.coded[e.kind].add(e.code, id)
+		b.coded[e.kind][e.code] = id
 	}
 	code := b.fold(e.code)
 	all := append(b.folds[:0], e.folded)
@@ -278,8 +279,8 @@ func (b *builder) nameAs(e *entry, id int32, code string, names []string) {
 
 // entryOf is the entry with a code.
 func (b *builder) entryOf(kind Kind, code string) int32 {
-	if n, has := b.coded[kind].at[code]; has {
-		return b.coded[kind].last[n]
+	if id, has := b.coded[kind][code]; has {
+		return id
 	}
 	return none
 }
@@ -293,7 +294,7 @@ func listOf(table string) int {
 func (b *builder) addTable(kind Kind) {
 	source := &kindSources[kind]
 	at := listOf(source.table)
-	b.coded[kind] = newGrouping(b.served.Bound.Lists[contract.Endpoints[at].Path].Rows)
+	b.coded[kind] = make(map[string]int32, b.served.Bound.Lists[contract.Endpoints[at].Path].Rows)
 	fields := []string{source.code, source.name, source.of, source.parent}
 	q := contract.Ask(&contract.Endpoints[at], contract.Rows).
 		Select(slices.DeleteFunc(fields, func(name string) bool { return name == "" })...)
@@ -318,7 +319,7 @@ func (b *builder) addTable(kind Kind) {
 				case Commodity:
 					others = commodityNames(e.name)
 				case Organisation:
-					others = organisationNames(e.name + " " + e.code)
+					others = organisationNames(e.folded + " " + b.fold(e.code))
 				case Dataset, File:
 					e.of, e.lists = r.Value(source.of), 1<<at
 				default:
@@ -360,10 +361,11 @@ func commodityNames(name string) (all []string) {
 	return append(all, said...)
 }
 
-// organisationNames are other names of an organisation, by the acronyms that its name or code has.
-func organisationNames(name string) (all []string) {
-	for _, word := range wordsOf(name) {
-		all = append(all, vocabularies().others[organisationWord+strings.ToUpper(word)]...)
+// organisationNames are other names of an organisation, by the acronyms among the words of its name
+// and code.
+func organisationNames(words string) (all []string) {
+	for word := range strings.FieldsSeq(strings.ToUpper(words)) {
+		all = append(all, vocabularies().others[organisationWord+word]...)
 	}
 	return all
 }

@@ -52,7 +52,9 @@ func (g *grouped) of(text string) []int32 {
 
 // sorted are the entries by text.
 func (g *grouping) sorted() grouped {
-	all := grouped{slices.Sorted(maps.Keys(g.at)), make([]int32, len(g.at)+1), make([]int32, len(g.uses))}
+	texts := slices.AppendSeq(make([]string, 0, len(g.at)), maps.Keys(g.at))
+	slices.Sort(texts)
+	all := grouped{texts, make([]int32, len(g.at)+1), make([]int32, len(g.uses))}
 	ranks := make([]int32, len(g.at))
 	for rank, text := range all.texts {
 		ranks[g.at[text]] = int32(rank)

@@ -296,24 +296,24 @@ var (
 // wordsOf are the words of a text as they are compared: in lower case, without accents, without
 // apostrophes and without an Arabic article.
 func wordsOf(text string) (words []string) {
-	eachWord(text, func(word []byte, _ string) { words = append(words, string(word)) })
+	eachWord(text, make([]byte, 0, 64), func(word []byte, _ string) { words = append(words, string(word)) })
 	return words
 }
 
 // splitWords returns the words of a text as they are compared, and as they are written.
 func splitWords(text string) (words, written []string) {
-	eachWord(text, func(word []byte, as string) {
+	eachWord(text, make([]byte, 0, 64), func(word []byte, as string) {
 		words, written = append(words, string(word)), append(written, norm.NFC.String(as))
 	})
 	return words, written
 }
 
 // eachWord calls do with each word of a text as it is compared, and as it is written, decomposed.
-func eachWord(text string, do func(word []byte, as string)) {
+// The word is in room, or in new memory.
+func eachWord(text string, room []byte, do func(word []byte, as string)) {
 	if utf8.RuneCountInString(text) < len(text) {
 		text = norm.NFKD.String(strings.ToValidUTF8(text, " "))
 	}
-	var room [64]byte
 	word := room[:0]
 	from, skip := -1, false
 	end := func(to int) {
@@ -399,14 +399,12 @@ func folded(text string) string { return strings.Join(wordsOf(text), " ") }
 
 // needed are the words that must match: those that are no asides, or all if no other is left.
 func needed(asides map[string]string, words []string) []string {
-	var all []string
-	for _, w := range words {
-		if asides[w] == "" {
-			all = append(all, w)
-		}
-	}
-	if all == nil {
+	isAside := func(w string) bool { return asides[w] != "" }
+	if !slices.ContainsFunc(words, isAside) {
 		return words
 	}
-	return all
+	if all := slices.DeleteFunc(slices.Clone(words), isAside); len(all) > 0 {
+		return all
+	}
+	return words
 }
