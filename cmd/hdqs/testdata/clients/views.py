@@ -603,7 +603,7 @@ def check_aggregate(where, law, params, figure):
         else:
             rest = key[1:]
         reduced.setdefault((label, *rest), []).append(values)
-    want = {}
+    want, kinds = {}, {key[1:] for key in reduced}
     years = [c["text"] for c in figure["head"][0][1:] if re.fullmatch("[0-9]{4}", c["text"])]
     if first == "month" and years:  # the months of two years beside each other
         months = [[{"text": "%s-%02d" % (year, datetime.datetime.strptime(row[0]["text"], "%B").month)}, row[1 + k]]
@@ -624,9 +624,9 @@ def check_aggregate(where, law, params, figure):
                 known = [all[-1][k]] if all[-1][k] is not None else []
             want.setdefault(key[1:] if figure["kinds"] else (), {}).setdefault(key[0], []).extend(known)
     if figure["kinds"]:  # of prices the kind with the most months is drawn, and the page names the others
-        others = len(want) - 1  # those of months that are too long ago to be drawn are named too
+        others = len(kinds) - 1  # those of months that are too long ago to be drawn are named too
         if others > figure["kinds"] or others < figure["kinds"] and "start_date" not in params:
-            fault(where, "names %d other kinds of %s" % (figure["kinds"], list(want)))
+            fault(where, "names %d other kinds of %s" % (figure["kinds"], kinds))
         most = max(len(of) for of in want.values())
         known = {row[0]["text"]: exact(row[1]) for row in figure["rows"]}
         of = [of for of in want.values() if len(of) == most]
