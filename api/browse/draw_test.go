@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hdqs/api/chart"
+	"hdqs/api/say"
 )
 
 // TestDrawTime: a chart of more lines or months than can be read draws those with the greatest
@@ -153,6 +154,9 @@ func TestDrawTimeFewReports(t *testing.T) {
 		if n := strings.Count(svg, ">2024-"); n < c.labels || strings.Contains(svg, ">2024-01<") != (c.units[0] > 0) {
 			t.Errorf("%v: %d months", c.units, n)
 		}
+	}
+	if text := unitsText(nil, say.Coverage{All: 70}, false); !strings.HasSuffix(text, "not in the list of units.") {
+		t.Error(text)
 	}
 }
 

@@ -428,7 +428,7 @@ func (v *viewer) seconds(d *contract.Drawing, b *by, sum *rightSum, row figureRo
 		switch {
 		case field == "unit" && i > 0 && sum.fields[i-1] == "currency_code" && texts != nil:
 			if name != "MT" { // a tonne
-				name = strings.ToLower(name)
+				name = cmp.Or(strings.ToLower(name), v.q.Language.T("unknown unit"))
 			}
 			texts[len(texts)-1] = v.q.Language.T("%[1]s per %[2]s", texts[len(texts)-1], name)
 			continue

@@ -163,5 +163,9 @@ func unitsText(l *lang.Language, units say.Coverage, overTime bool) string {
 		text = "In the time with the fewest reports, %[1]s of %[2]s provinces or districts reported; " +
 			"do not compare it with the others."
 	}
-	return l.T(text, l.Number(strconv.Itoa(units.Have)), l.Number(strconv.Itoa(units.All)))
+	said := l.T(text, l.Number(strconv.Itoa(units.Have)), l.Number(strconv.Itoa(units.All)))
+	if units.Have == 0 {
+		said += " " + l.T("These records are of units that are not in the list of units.")
+	}
+	return said
 }
