@@ -528,8 +528,23 @@ def headlines(name, more):
     """Figures of all countries are computed once."""
     key = name, json.dumps(more, sort_keys=True)
     if key not in KNOWN:
-        KNOWN[key] = headline(name, more)
+        KNOWN[key] = without_aged(name, more, headline(name, more))
     return KNOWN[key]
+
+
+def without_aged(name, more, found):
+    """Conflict, prices and rain of more than a year before the end of a question have no value there, if it
+    leaves newer rows out."""
+    law = LAW[HEADLINES[name][0]]
+    if "end_date" not in more or law.name not in ("conflict-events", "food-prices-market-monitor", "rainfall"):
+        return found
+    last = instant("end_date", more["end_date"][0])
+    newest = DB.execute('select max(ps) from "%s"' % law.name).fetchone()[0]
+    if newest is None or newest.replace(" ", "T") < last:
+        return found
+    oldest = "%04d" % (int(last[:4]) - 1) + last[4:]
+    return {code: (None if end.replace(" ", "T") < oldest[:len(end)] else value, units, end)
+            for code, (value, units, end) in found.items()}
 
 
 def rounded(name, value):
