@@ -216,11 +216,7 @@ const maxFirstBars = 12
 // aggregate draws groups of the records that pass, nil if none does.
 func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	e := v.q.Plan.Endpoint
-	if province := v.province(); d.By == "admin1_name" && d.As == "" && d.By != province {
-		onMap := *d
-		onMap.By, onMap.Group = province, nil
-		d = &onMap
-	}
+	d = v.fitted(d)
 	declared := v.declared(d)
 	if err := v.addMonths(d, declared); err != nil {
 		return nil, err
@@ -299,14 +295,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 func (v *viewer) drawGroups(
 	x *figure, d *contract.Drawing, sum *rightSum, groups []group, m measure, b *by,
 ) (ok bool, err error) {
-	isPlain := d.As == ""
-	if d.As == contract.AsStack { // shares of some phases would look like shares of all people
-		if v.s.asked.Has(d.Lines[0] + contract.SeveralSuffix) {
-			return false, nil
-		}
-		isPlain = v.s.asked.Has(d.Lines[0])
-	}
-	if isPlain {
+	if d.As == "" {
 		x.draw(v.q, v.s, groups, m, b)
 		return true, nil
 	}

@@ -157,6 +157,24 @@ func (v *viewer) province() string {
 	return "admin1_name"
 }
 
+// fitted is a drawing as the address allows it: provinces are a map where there are boundaries, and
+// shares of some phases, which would look like shares of all people, are added up.
+func (v *viewer) fitted(d *contract.Drawing) *contract.Drawing {
+	fitted := *d
+	if d.As == contract.AsStack {
+		of := func(q *contract.Question) []string {
+			return q.Only(d.Lines[0], d.Lines[0]+contract.SeveralSuffix).Pairs()
+		}
+		if phases := of(v.s.asked); len(phases) > 0 && !slices.Equal(phases, of(d.Question(v.q.Plan.Endpoint))) {
+			fitted.As, fitted.Lines = "", nil
+		}
+	}
+	if province := v.province(); d.By == "admin1_name" && fitted.As == "" && d.By != province {
+		fitted.By, fitted.Group = province, nil
+	}
+	return &fitted
+}
+
 // byProvince draws a figure by the provinces of one country, nil where its records have none.
 func (v *viewer) byProvince(h *contract.Headline) (*figure, error) {
 	province := v.province()

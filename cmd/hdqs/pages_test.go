@@ -111,8 +111,10 @@ func TestFirstViews(t *testing.T) {
 			"poverty-rate?location_code=COD":        "4 have records with several values",
 			// Years of which one country has a rate are no rates of all.
 			"poverty-rate?by=year&measure=mpi": "Drawn by country: by year, these records have several values",
-			// Shares of one phase would look like shares of all people.
-			"food-security?location_code=AFG&classification_phase=4": "People in phase: 34 groups",
+			// Shares of some phases would look like shares of all people.
+			"food-security?location_code=AFG&classification_phase=4":             "People in phase: 34 groups",
+			"food-security?location_code=AFG&classification_phase__in=3,4":       "People in phase: 34 groups",
+			"food-security?location_code=AFG&classification_phase__in=1,2,3,4,5": "Stressed (phase 2)",
 			// What is not added up is a line for each, and no round is drawn over time.
 			"rainfall?by=month&measure=rainfall":                `<th scope="col" class="number">Three months`,
 			"idps?by=year&location_code=HTI&measure=population": "Drawn by province: by year",
