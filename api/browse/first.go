@@ -33,6 +33,10 @@ func (f *first) answers() bool {
 	return some
 }
 
+// isEmpty reports whether the view has nothing to show or to choose: its drawings do not suit the
+// filters.
+func (f *first) isEmpty() bool { return len(f.Drawings)+len(f.Choosers) == 0 && !f.answers() }
+
 // chooser is a form for one value of a field, which must be chosen before anything is drawn.
 type chooser struct {
 	Name, Label string

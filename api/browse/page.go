@@ -201,15 +201,20 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 			return err
 		}
 	}
-	if p.Drawn.First == nil {
-		p.Drawn.TableFirst = s.isFirst()
+	if p.Drawn.First == nil || p.Drawn.First.isEmpty() {
+		p.Drawn.TableFirst = s.isFirst() && p.Drawn.First == nil
 		if p.Drawn.Figure, err = drawFigure(q, s); p.Drawn.Figure != nil {
 			isMeasure := func(m measure) bool { return m.name == s.values.Get(measureParam) }
 			p.isKnown(measureParam, s, slices.ContainsFunc(measuresOf(q.Language, q.Plan.Endpoint), isMeasure))
 			isBy := func(b by) bool { return b.value == s.values.Get(byParam) }
 			p.isKnown(byParam, s, slices.ContainsFunc(bysOf(q, s), isBy))
-			if len(p.Drawn.Figure.Refusal.Refused) > 0 {
+			switch isRefused := len(p.Drawn.Figure.Refusal.Refused) > 0; {
+			case isRefused && p.Drawn.First != nil:
+				p.Drawn.Figure = nil
+			case isRefused:
 				return p.Drawn.Figure.heal(q, s)
+			case p.Drawn.First != nil:
+				p.Drawn.Figure.Limit.Turned = "" // no reader has asked for another
 			}
 		}
 		return err
