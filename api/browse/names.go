@@ -2,6 +2,7 @@ package browse
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -47,7 +48,9 @@ var codeTables = []struct{ field, table, name string }{
 }
 
 // largeTables have too many codes for each page, so that only those are read that are chosen.
-var largeTables = []struct{ field, table string }{{"commodity_code", "commodity"}, {"market_code", "market"}}
+var largeTables = []struct{ field, table string }{
+	{"commodity_code", "commodity"}, {"market_code", "market"}, {"admin1_code", "admin1"}, {"admin2_code", "admin2"},
+}
 
 // namesOf are the names of codes that the endpoint's records have, by field. Those of provinces are
 // of the country that is chosen.
@@ -88,7 +91,7 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 	}
 	for _, t := range largeTables {
 		values := slices.Concat(s.asked.Texts(t.field), s.asked.Texts(t.field+contract.SeveralSuffix))
-		if len(values) == 0 || !q.Plan.Endpoint.HasField(t.field) {
+		if len(values) == 0 || named[t.field] != nil || !q.Plan.Endpoint.HasField(t.field) {
 			continue
 		}
 		codes, err := listOfCodes(q, q.all(t.table).KeepAll("code", splitLists(values)), "name")
@@ -133,7 +136,9 @@ func (q *Question) nameGroups(records []textual.Record, fields []string) error {
 		if _, wrong := Problems(err); err != nil && !wrong {
 			return err
 		}
-		q.known.named[t.field] = namesByCode(all)
+		names := namesByCode(all)
+		maps.Copy(names, q.known.named[t.field])
+		q.known.named[t.field] = names
 	}
 	return nil
 }

@@ -87,7 +87,10 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 		span += l.T(", a line each for %s", each)
 	}
 	if len(x.Limit.Changing) > 0 {
-		const text = "Dashed: the source can still change the figures of %s."
+		text := "Dashed: the source can still change the figures of %s."
+		if q.Plan.Endpoint.Provisional == contract.NotFinal {
+			text = "Dashed: the figures of %s are forecasts, or the source can still change them."
+		}
 		x.Chart.Cut = append(x.Chart.Cut, l.T(text, l.List(x.Limit.Changing)))
 	}
 	c.Description = strings.Join(append([]string{describe(l, m, span)}, x.Chart.Cut...), " ")

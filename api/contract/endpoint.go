@@ -285,6 +285,7 @@ type (
 const (
 	Never      = schema.Never
 	Unfinished = schema.Unfinished
+	NotFinal   = schema.NotFinal
 )
 
 // CountryParam is the parameter with the country of headline figures.

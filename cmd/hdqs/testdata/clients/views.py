@@ -246,7 +246,8 @@ def wrongs(law, params, function, groups):
     apart = law.apart if function == "sum" else law.alike
     for c in [c for c in apart if c not in groups]:
         value = "if(%s in %s, 'everybody', %s)" % (c, str((*EVERYBODY[c], "-")), c) if c in EVERYBODY else c
-        each = group_of() if function == "sum" else ""  # averages would compare groups that cannot be compared
+        # Averages would compare groups that cannot be compared, but for months of which the newest are not final.
+        each = group_of() if function == "sum" or c == "version" else ""
         any_of(c + " has several values", "select 1 from passing %s having count(distinct %s) > 1" % (each, value))
     for c, value, parts in [t for t in law.totals if t[0] not in groups]:
         part = "%s in %s" % (c, str((*parts, "-"))) if parts else "%s <> %s" % (c, quoted(value))
