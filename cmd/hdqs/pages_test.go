@@ -115,11 +115,12 @@ func TestFirstViews(t *testing.T) {
 			"food-security?location_code=AFG&classification_phase=4":             "People in phase: 34 groups",
 			"food-security?location_code=AFG&classification_phase__in=3,4":       "People in phase: 34 groups",
 			"food-security?location_code=AFG&classification_phase__in=1,2,3,4,5": "Stressed (phase 2)",
-			// No drawing of the list suits these filters: another one does.
+			// Months of rain can be forecasts.
 			"rainfall?by=month&admin1_code=MZ03&aggregation_period=dekad&admin_level=2": "2025-03 are forecasts",
-			"humanitarian-needs?admin2_code=AF0101":                                     `id="figure-heading">Kabul: people`,
-			"returnees?age_range=12-17":                                                 "People: 2 groups",
-			"baseline-population?age_range=45-49&gender=f":                              "people (45-49, female) by year",
+			// No drawing of the list suits these filters: another one does.
+			"humanitarian-needs?admin2_code=AF0101":        `id="figure-heading">Kabul: people`,
+			"returnees?age_range=12-17":                    "People: 2 groups",
+			"baseline-population?age_range=45-49&gender=f": "people (45-49, female) by year",
 			// What is not added up is a line for each, and no round is drawn over time.
 			"rainfall?by=month&measure=rainfall":                `<th scope="col" class="number">Three months`,
 			"idps?by=year&location_code=HTI&measure=population": "Drawn by province: by year",
