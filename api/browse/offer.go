@@ -213,13 +213,16 @@ func (q *Question) brought(s, drawn state) (all []link) {
 
 // turned is what draws the records of a page: what it asks for, else by something else. Where
 // nothing does, the trial is of what it asks for. The newest round of each place is of another
-// time, so that it is drawn over time only where nothing else is right.
+// time, so that it is drawn over time only where nothing else is right. Where the page asks for
+// nothing, one bar is drawn only where nothing has more.
 func (q *Question) turned(s state, m measure, b *by) (*by, *trial, error) {
 	isRound := func(t *trial, b *by) bool {
 		return b.as == overTime && t.at.values.Get(latestParam) != s.values.Get(latestParam)
 	}
 	own, err := q.right(s, m, b)
-	if err != nil || !isRound(own, b) && (own.draws() || len(own.issues) == 0) {
+	isRight := err == nil && own.draws() && !isRound(own, b)
+	if err != nil || len(own.issues) == 0 && !own.draws() ||
+		isRight && (own.places >= leastDrawn || s.values.Has(byParam)) {
 		return b, own, err
 	}
 	bys := bysOf(q, s)
@@ -228,12 +231,13 @@ func (q *Question) turned(s state, m measure, b *by) (*by, *trial, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if t.draws() && t.places >= leastDrawn && !isRound(t, &bys[i]) {
+		isBetter := t.draws() && t.places >= leastDrawn && !isRound(t, &bys[i])
+		if isBetter && (!isRight || bys[i].value != levelParam) {
 			return &bys[i], t, nil
 		}
 	}
 	refused, err := q.try(s, m, b)
-	if err != nil || len(refused.issues) == 0 {
+	if err != nil || isRight || len(refused.issues) == 0 {
 		return b, own, err
 	}
 	each, t, err := q.apart(refused, m)
@@ -254,27 +258,38 @@ func (q *Question) apart(refused *trial, m measure) (*by, *trial, error) {
 	if right == nil || !slices.Equal(right.MeasureNames(), request) {
 		return nil, nil, nil
 	}
-	b := &by{fields: right.GroupNames(), each: true}
-	var labels []string
-	for _, field := range b.fields {
-		labels = append(labels, byWords(q.Language, field))
-	}
-	b.label = q.Language.List(labels)
 	at, ok := q.reading(refused.at.only(func(string) bool { return false }).set(right.Pairs()...))
 	if !ok {
 		return nil, nil, nil
 	}
+	b := q.each(right.GroupNames())
 	t, err := q.try(at, m, b)
 	if first := b.fields[0]; err == nil && t.answer != nil && (first == "month" || first == "year") {
-		seen := map[string]bool{}
+		seen, times := map[string]bool{}, map[string]bool{}
 		for _, r := range t.answer.Records {
-			seen[q.joined(r, append(b.lines(), first))] = true
+			seen[q.joined(r, append(b.lines(), first))], times[r.Value(first)] = true, true
+		}
+		if len(times) == 1 { // it compares nothing
+			others := q.each(b.fields[1:])
+			if t, err := q.try(at, m, others); err != nil || t.draws() {
+				return others, t, err
+			}
 		}
 		if len(seen) == len(t.answer.Records) {
 			b.value, b.as = first, overTime
 		}
 	}
 	return b, t, err
+}
+
+// each is each combination of the values of fields.
+func (q *Question) each(fields []string) *by {
+	var labels []string
+	for _, field := range fields {
+		labels = append(labels, byWords(q.Language, field))
+	}
+	labels = slices.Compact(labels) // a code and its name
+	return &by{fields: fields, each: true, label: q.Language.List(labels)}
 }
 
 // lines are the fields of which each combination of values is a line over time: not the days.
@@ -285,7 +300,10 @@ func (b *by) lines() []string {
 // joined are the values of fields in words.
 func (q *Question) joined(r textual.Record, fields []string) string {
 	var words []string
-	for _, field := range fields {
+	for i, field := range fields {
+		if i > 0 && byWords(q.Language, field) == byWords(q.Language, fields[i-1]) { // the name of a code
+			continue
+		}
 		value := r.Value(field)
 		name := q.known.named[field][value]
 		if name == "" {

@@ -112,10 +112,14 @@ func Count(n int) string { return lang.Count(n).String() }
 // shortTime leaves out the time of day at which periods begin and end.
 func shortTime(text string) string {
 	day, clock, found := strings.Cut(text, "T")
-	if found && (strings.HasPrefix(clock, "00:00:00") || strings.HasPrefix(clock, "23:59:59")) {
+	_, err := time.Parse(time.DateOnly, day)
+	switch {
+	case !found || err != nil: // a word with a T
+		return text
+	case strings.HasPrefix(clock, "00:00:00") || strings.HasPrefix(clock, "23:59:59"):
 		return day
 	}
-	return strings.Replace(text, "T", " ", 1)
+	return day + " " + clock
 }
 
 // span is a period: as a year or a month where it is a whole one.

@@ -13,6 +13,19 @@ import (
 	"hdqs/api/say"
 )
 
+// TestShortTime: times lose what all days have, words nothing.
+func TestShortTime(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2024-01-01T00:00:00": "2024-01-01", "2024-12-31T23:59:59": "2024-12-31", "2024-01-01": "2024-01-01",
+		"2024-01-01T06:30:00": "2024-01-01 06:30:00", "TGT": "TGT", "Action of Tchad": "Action of Tchad",
+	} {
+		if got := shortTime(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestRounded: numbers are as people write them, never further from the exact one than half of the
 // last digit, and the exact one is kept where they differ.
 func TestRounded(t *testing.T) {

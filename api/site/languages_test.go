@@ -165,14 +165,18 @@ func dataTexts(t *testing.T, s *api.Server) map[string]bool {
 }
 
 // isData reports whether a text is a value of the data, with a number behind it in a drawing.
+// Drawings begin it with a capital letter.
 func isData(data map[string]bool, text string) bool {
 	text, _, _ = strings.Cut(text, ": ")
+	is := func(value string) bool {
+		return data[value] || value != "" && data[strings.ToLower(value[:1])+value[1:]]
+	}
 	for at := range text { // a province and its country
-		if country, ok := strings.CutPrefix(text[at:], ", "); ok && data[text[:at]] && data[country] {
+		if country, ok := strings.CutPrefix(text[at:], ", "); ok && is(text[:at]) && data[country] {
 			return true
 		}
 	}
-	return data[text]
+	return is(text)
 }
 
 // behind is what stands behind a value in a drawing or a list of choices.
