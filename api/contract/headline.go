@@ -111,6 +111,9 @@ func declared(e *Endpoint, filters string) *Question {
 // IsPlain reports whether the value is one measure of one aggregate.
 func (h *Headline) IsPlain() bool { return len(h.Measures) == 1 && h.Newest != YearApart }
 
+// CanNarrow reports whether the value can be made of some of its rows: it is one aggregate.
+func (h *Headline) CanNarrow() bool { return h.Newest != YearApart && h.Weight == "" }
+
 // Formula is how the value is made of measures, in words.
 func (h *Headline) Formula() string {
 	switch {

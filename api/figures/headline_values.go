@@ -283,6 +283,15 @@ func ratOf(text string) *big.Rat {
 	return n
 }
 
+// PercentOf is a number in per cent of another, empty if there is none.
+func PercentOf(part, whole string) string {
+	a, b := ratOf(part), ratOf(whole)
+	if a == nil || b == nil {
+		return ""
+	}
+	return percentText(a, b)
+}
+
 // percentText is a ratio in per cent, rounded half away from zero. It is empty if there is none.
 func percentText(part, whole *big.Rat) string {
 	if whole.Sign() == 0 {

@@ -72,7 +72,7 @@ func (s *search) containing(q *question) (others []int32) {
 func (s *search) resultOf(a answer) (r Result, err error) {
 	isOfAll, isOfGroup := a.at.country == none, a.isOfGroup()
 	isNarrow := a.figure != nil && !s.brief && (isOfGroup || !isOfAll && a.narrowing())
-	if a.figure == nil || isNarrow && !a.figure.IsPlain() {
+	if a.figure == nil || isNarrow && !a.figure.CanNarrow() {
 		return answerPage(s, &a)
 	}
 	r = Result{Kind: FigureKind.String(), Code: a.figure.Name, Name: s.titleOf(&a, a.figure.Title)}

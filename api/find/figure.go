@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/figures"
 	"hdqs/api/list"
 	"hdqs/api/say"
 	"hdqs/api/textual"
@@ -83,43 +83,6 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 	return f, err
 }
 
-// dropIdle drops filters that all records of a figure of several requests pass, which cannot be
-// narrowed: that of response plans, where there is no other appeal.
-func dropIdle(s *search, all []answer) error {
-	for i, a := range all {
-		isOther := a.figure == nil || a.figure.IsPlain() || a.at.country == none || !a.showsNumber()
-		whole := a.but(func(q *question) { q.pairs = nil })
-		if isOther || len(a.pairs) == 0 || whole.isNarrow() {
-			continue
-		}
-		f, err := s.readFigure(&whole)
-		if err != nil {
-			return err
-		} else if f.rows == nil {
-			continue
-		}
-		q := f.rows.Copy().In(s.mount.Names)
-		q.Measure("count", "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
-		var kept [2]string // of all, with the filters
-		for k := range kept {
-			err = errors.Join(err, s.read(q, func(rows list.Records) error {
-				for _, r := range list.TextsOf(rows) {
-					from, to := r.Value("min_"+contract.PeriodStart), r.Value("max_"+contract.PeriodEnd)
-					kept[k] = fmt.Sprint(r.Value("count"), from, to)
-				}
-				return nil
-			}))
-			s.narrow(q, &a)
-		}
-		if err != nil {
-			return err
-		} else if kept[0] == kept[1] {
-			all[i] = whole
-		}
-	}
-	return nil
-}
-
 // viewOf is the page of a figure of some rows of a list.
 func (s *search) viewOf(figure string, e *contract.Endpoint, rows *contract.Question) string {
 	return s.page("/browse/") + e.Name() + "?" + contract.QueryOf(append(rows.Pairs(), "figure", figure)...)
@@ -151,12 +114,12 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 		f.reason = why
 		return &f, err
 	}
-	value := q.MeasureNames()[0]
+	values := append(q.MeasureNames(), a.figure.Measures[1:]...) // one in each request
 	if !isOwnMeasure(f.Name, a.measure) {
-		value = "latest:" + s.mount.Names.Name(a.measure)
+		values = []string{"latest:" + s.mount.Names.Name(a.measure)}
 		f.Unit = cmp.Or(q.Endpoint().Texts().Unit(a.measure), contract.LabelOf(a.measure))
 	}
-	q.Measure(value, "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
+	q.Measure(append(values, "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)...)
 	isByName := a.at.unit != none && s.entries[a.at.unit].lists&(1<<a.list) == 0
 	if isByName && q.Endpoint().HasField("admin_level") {
 		q.Measure(append(q.MeasureNames(), "max:admin_level")...)
@@ -172,10 +135,14 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	err := s.read(q, func(rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			n, known := r.Text(sumField(q))
+			if len(values) > 1 {
+				n = figures.PercentOf(n, r.Value(strings.Replace(values[1], ":", "_", 1)))
+				known = n != ""
+			}
 			if !known || !isExactly(q, a, r) || r.Value("min_"+contract.PeriodStart) == "" {
 				continue
 			}
-			if strings.HasPrefix(value, "sum:") { // of money, as in the whole figure
+			if strings.HasPrefix(values[0], "sum:") && len(values) == 1 { // of money, as in the whole figure
 				n = strings.TrimSuffix(n, ".0")
 			}
 			f.Value, f.reason = new(json.Number(n)), say.Text{}

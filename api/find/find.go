@@ -90,7 +90,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if hits == nil && err == nil {
 		if answers = s.ask(a, words, written); q.Brief {
 			answers = s.completed(a, words, answers)
-		} else if err = dropIdle(s, answers); err == nil {
+		} else {
 			answers, err = addBefore(s, answers)
 		}
 		if err != nil {
@@ -153,7 +153,7 @@ func kindOf(s *search, h hit) Kind {
 	switch {
 	case h.answer == nil:
 		return s.entries[h.id].kind
-	case h.answer.figure == nil || h.answer.narrowing() && !h.answer.figure.IsPlain():
+	case h.answer.figure == nil || h.answer.narrowing() && !h.answer.figure.CanNarrow():
 		return List
 	}
 	return FigureKind

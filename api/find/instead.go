@@ -125,7 +125,7 @@ func (a *answer) noNumber() say.Text {
 		return say.Of("the answer is more than one number, which the page shows")
 	case a.isShareOfPeople():
 		return say.Of("the figure is a share of the people, and not their number")
-	case a.figure != nil && !a.figure.IsPlain() && a.isNarrow():
+	case a.figure != nil && !a.figure.CanNarrow() && a.isNarrow():
 		return say.Of("the figure is of the whole country, and cannot be of a part of its records")
 	}
 	return say.Text{}
