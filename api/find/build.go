@@ -319,7 +319,7 @@ func (b *builder) addTable(kind Kind) {
 				case Commodity:
 					others = commodityNames(e.name)
 				case Organisation:
-					others = organisationNames(e.folded + " " + b.fold(e.code))
+					others = organisationNames(e.name, e.folded+" "+b.fold(e.code))
 				case Dataset, File:
 					e.of, e.lists = r.Value(source.of), 1<<at
 				default:
@@ -362,8 +362,12 @@ func commodityNames(name string) (all []string) {
 }
 
 // organisationNames are other names of an organisation, by the acronyms among the words of its name
-// and code.
-func organisationNames(words string) (all []string) {
+// and code, and the one in parentheses: "Danish Refugee Council (DRC)".
+func organisationNames(name, words string) (all []string) {
+	if _, acronym, has := strings.Cut(name, "("); has {
+		acronym, _, _ = strings.Cut(acronym, ")")
+		all = append(all, acronym)
+	}
 	for word := range strings.FieldsSeq(strings.ToUpper(words)) {
 		all = append(all, vocabularies().others[organisationWord+word]...)
 	}

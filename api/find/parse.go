@@ -89,13 +89,14 @@ var listOfNames = map[Kind]string{Commodity: "food-prices-market-monitor", Organ
 func (x *parser) guess() bool {
 	var topic string
 	var nations, hosts []int32
-	var isWho, isCountry, isUnit bool
+	var isWho, isCountry, isUnit, isBy bool
 	for _, p := range x.parts {
 		if isWho = isWho || slices.ContainsFunc(p.terms, term.isWho); p.people {
 			nations = append(nations, x.placesOf(p)...)
 		} else {
 			hosts = append(hosts, x.placesOf(p)...)
 		}
+		isBy = isBy || slices.ContainsFunc(p.terms, func(t term) bool { return t.by != "" })
 		list, of := "", [kinds]bool{}
 		for _, id := range p.ids {
 			of[x.entries[id].kind] = true
@@ -111,7 +112,7 @@ func (x *parser) guess() bool {
 		topic = "refugees-persons-of-concern"
 	} else if isWho && (isCountry || isUnit) {
 		topic = "population"
-	} else if !isUnit || topic == "" {
+	} else if !isUnit && !isBy || topic == "" {
 		return false
 	}
 	x.setTopics([]string{topic})
@@ -122,7 +123,8 @@ func (x *parser) guess() bool {
 // which name some, beginning with one. It returns false if no part does.
 func (x *parser) takeTopics(first *part) bool {
 	var topics []string
-	var named *part // the first that was taken, and what it means
+	isPerson := func(p *part) bool { return p.after != "" } // "personnes réfugiées" are of both sexes
+	var named *part                                         // the first that was taken, and what it means
 	var taken term
 	take := func(p *part, weak bool) {
 		isApart := topics != nil && (p.joined || p.from < named.from && named.joined) // "IDPs and returnees"
@@ -140,7 +142,7 @@ func (x *parser) takeTopics(first *part) bool {
 					named, taken = p, t
 				}
 				topics, p.used, x.by, x.measure = common, !t.isPart, cmp.Or(x.by, t.by), cmp.Or(t.measure, x.measure)
-				if t.isWho() {
+				if t.isWho() && !slices.ContainsFunc(x.parts, isPerson) {
 					x.sex, x.sexAs = t.who, p.written
 				}
 				if len(t.pairs) > 0 && !isOwn(common[0], t.pairs) || !isOwnMeasure(common[0], t.measure) {
@@ -269,7 +271,9 @@ func (x *parser) addFilters() {
 				!slices.ContainsFunc(x.placesOf(p), isPlace) && !(p.begun && q.figures != nil) &&
 				!(kind == Market && slices.ContainsFunc(x.unitsOf(p, nil), isProvince))
 			if isFree && len(of) > 0 && !x.hasFilter(kind) && filterOf(e, kind) != nil {
-				q.ids, p.used = append(q.ids, of), true
+				if q.ids, p.used = append(q.ids, of), true; kind == Organisation {
+					q.figures = nil // which counts them
+				}
 				q.asked = append(q.asked, p.written)
 			}
 		}
@@ -296,7 +300,7 @@ func (x *parser) addTimes() {
 		case len(p.time) != 4 || p.used:
 		case q.until == "":
 			q.until = x.monthOf(i)
-		case q.last == "" && (q.by == "" || q.by == "time" || q.by == "month"):
+		case q.last == "" && slices.Contains([]string{"", "time", "month", "compare"}, q.by):
 			q.last, q.by = x.monthOf(i), cmp.Or(q.by, "time")
 		}
 	}

@@ -87,7 +87,7 @@ func (x *parser) addPlaces() {
 			named = append(named, p)
 		}
 	}
-	isJoined := len(named) > 1 && (q.by == "compare" ||
+	isJoined := len(named) > 1 && (q.by == "compare" || q.by == "place" ||
 		slices.ContainsFunc(named[1:], func(p *part) bool { return p.side == andSide }))
 	for i, p := range named {
 		isNext := p.side == andSide || p.side == "" || q.by == "compare" && p.side == toSide
@@ -101,7 +101,7 @@ func (x *parser) addPlaces() {
 	all := slices.Clone(named)
 	named = slices.DeleteFunc(named, func(p *part) bool { // "Niger, Nigeria": a state of the second
 		return p.used || slices.ContainsFunc(all, func(other *part) bool {
-			return other != p && x.unitsOf(p, x.placesOf(other)) != nil
+			return other != p && !other.joined && x.unitsOf(p, x.placesOf(other)) != nil
 		})
 	})
 	places := []place{{none, none, none}}
