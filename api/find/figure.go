@@ -38,6 +38,13 @@ type Figure struct {
 	rows   *contract.Question // which rows it is made of, or the first of several requests; nil: of none
 }
 
+// isAcross reports whether the records of a figure are not all of the time that is asked for: an
+// appeal of two years beside those of the first of them.
+func (f *Figure) isAcross(until string) bool {
+	n := len(until)
+	return n > 0 && f.Value != nil && f.End != "" && f.Start[:n] != f.End[:n]
+}
+
 // readFigure reads a headline figure of a country, as a request for it does. Of a group of
 // countries it has only which rows the sum is made of.
 func (s *search) readFigure(a *answer) (*Figure, error) {
@@ -101,6 +108,9 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	s.narrow(q, a)
 	if a.at.unit != none && a.figure.Whole { // whose rows are of the whole country
 		q.Keep("admin_level", contract.Coarsest)
+	}
+	if base.isAcross(a.until) {
+		q.Keep(contract.StartParam, a.until)
 	}
 	if a.until != "" && a.figure.Newest == contract.NewestMonths {
 		q.Keep(contract.StartParam, a.until).Keep(contract.EndParam, a.until)
