@@ -285,11 +285,10 @@ func ratOf(text string) *big.Rat {
 
 // PercentOf is a number in per cent of another, empty if there is none.
 func PercentOf(part, whole string) string {
-	a, b := ratOf(part), ratOf(whole)
-	if a == nil || b == nil {
-		return ""
+	if a, b := ratOf(part), ratOf(whole); a != nil && b != nil {
+		return percentText(a, b)
 	}
-	return percentText(a, b)
+	return ""
 }
 
 // percentText is a ratio in per cent, rounded half away from zero. It is empty if there is none.

@@ -360,7 +360,8 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		isOfName := isCountryWord(i-1) || isCountryWord(i+1) // "ivory cost"
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to ||
 			strings.ContainsAny(word, "0123456789") || // phase 4+ is not 3+
-			isListed && !isOfName || v.real[word] // "miners" are not minors
+			isListed && !isOfName || v.real[word] || // "miners" are not minors
+			len(x.placesOf(&part{ids: x.idsOf(word)})) > 0 // "to Somalia" is not Somalis
 		n, least := utf8.RuneCountInString(word), leastCorrected
 		if isOfName {
 			least--
@@ -380,7 +381,8 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 			switch {
 			case v.asides[other] != "": // "nationales" is not "nationals", which asks for nothing
 			case again == nil || len(again.left) >= len(q.left):
-			case q.country() != none && q.country() != again.country(): // it names another one
+			case q.country() != none && q.country() != again.country() && // it names another one
+				(again.places == nil || again.places[0].origin != q.country()):
 			case best == nil || len(again.left) < len(best.left):
 				best, at, meant = again, i, []string{other}
 			case i == at && len(again.left) == len(best.left) && again.isAlike(best):
