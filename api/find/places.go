@@ -101,7 +101,8 @@ func (x *parser) addPlaces() {
 	all := slices.Clone(named)
 	named = slices.DeleteFunc(named, func(p *part) bool { // "Niger, Nigeria": a state of the second
 		return p.used || slices.ContainsFunc(all, func(other *part) bool {
-			return other != p && !other.joined && x.unitsOf(p, x.placesOf(other)) != nil
+			return x.isRun([]*part{p, other}) && slices.Contains([]string{"", inSide}, other.side) &&
+				!other.joined && x.unitsOf(p, x.placesOf(other)) != nil
 		})
 	})
 	places := []place{{none, none, none}}
@@ -132,7 +133,7 @@ func (x *parser) addPlaces() {
 			q.from = append(q.from, x.placesOf(p)...)
 		}
 	}
-	x.addUnit()
+	x.addUnit(named)
 	for _, p := range parts { // "the state of Borno", "the country Chad"
 		for _, t := range p.terms {
 			isHow := t.by == "how" // "how did hunger change", but not "how do refugees live"
@@ -159,7 +160,9 @@ func isSaidBy(x *parser, p, other *part) bool {
 	of, those := x.placesOf(p), x.placesOf(other)
 	isLess := p.people && !other.people || p.people == other.people && p.from > other.from
 	isSame := isLess && !x.hasPair() && slices.Equal(of, those)
-	isWithin := len(those) == 1 && len(of) > 1 && slices.Contains(of, those[0])
+	isBeside := !x.hasPair() || x.isRun([]*part{p, other}) || x.isRun([]*part{other, p}) // no origin and asylum
+	isWithin := len(those) == 1 && len(of) > 1 && slices.Contains(of, those[0]) && isBeside &&
+		(p.side == "" || other.side == "" || p.side == other.side)
 	return other != p && (isSame || isWithin)
 }
 
@@ -298,7 +301,7 @@ func (x *parser) unitsOf(p *part, countries []int32) (units []int32) {
 }
 
 // addUnit uses a province or district. Of two the one within the other is meant.
-func (x *parser) addUnit() {
+func (x *parser) addUnit(countryNames []*part) {
 	q, parts := x.question, x.parts
 	var countries []int32
 	for _, at := range q.places {
@@ -309,7 +312,7 @@ func (x *parser) addUnit() {
 	var units []int32
 	for _, p := range parts {
 		found := x.unitsOf(p, countries)
-		if p.used || len(found) == 0 || q.compared != nil {
+		if p.used || len(found) == 0 || q.compared != nil || slices.Contains(countryNames, p) {
 			continue
 		}
 		if units != nil {
