@@ -95,13 +95,13 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		return r, err
 	}
 	f := base
-	if isNarrow || base.isAcross(a.until) {
-		of, err := s.narrowed(&a, base)
-		if err != nil {
+	if isNarrow {
+		if f, err = s.narrowed(&a, base); err != nil {
 			return r, err
-		} else if isNarrow || of.Value == nil || *of.Value != *base.Value {
-			f, r.Question = of, of.rows
 		}
+	}
+	if f.Reading == "" { // of some records
+		r.Question = f.rows
 	}
 	r.Address = cmp.Or(f.View, r.Address)
 	if !a.showsNumber() {

@@ -50,7 +50,7 @@ func comparedBy(s *search, a answer) (answer, error) {
 		}
 		earlier = inTime(s.language, &a, earlier)
 		isSame := earlier.Start == f.Start && earlier.End == f.End
-		if earlier.Value != nil && !isSame && !earlier.isAcross(a.until) && earlier.extent == f.extent && earlier.Complete == f.Complete {
+		if earlier.Value != nil && !isSame && earlier.extent == f.extent && earlier.Complete == f.Complete {
 			now.before = &Before{Value: *earlier.Value, Start: earlier.Start, End: earlier.End}
 			return now, nil
 		}

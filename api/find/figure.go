@@ -38,13 +38,6 @@ type Figure struct {
 	rows   *contract.Question // which rows it is made of, or the first of several requests; nil: of none
 }
 
-// isAcross reports whether the records of a figure are not all of the time that is asked for: an
-// appeal of two years beside those of the first of them.
-func (f *Figure) isAcross(until string) bool {
-	n := len(until)
-	return n > 0 && f.Value != nil && f.End != "" && f.Start[:n] != f.End[:n]
-}
-
 // readFigure reads a headline figure of a country, as a request for it does. Of a group of
 // countries it has only which rows the sum is made of.
 func (s *search) readFigure(a *answer) (*Figure, error) {
@@ -87,7 +80,19 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 		}
 		return nil
 	})
-	return f, err
+	n := len(a.until)
+	isOfMonths := a.figure.Newest == contract.NewestMonths || !a.figure.CanNarrow()
+	if err != nil || n == 0 || isOfMonths || f.Value == nil || f.End == "" || f.Start[:n] == f.End[:n] {
+		return f, err
+	}
+	// Records may be of other times: an appeal of two years, beside one of the first of them.
+	f.rows = f.rows.Copy().Keep(contract.StartParam, a.until)
+	whole := &question{list: a.list, until: a.until}
+	part, err := s.narrowed(&answer{question: whole, figure: a.figure, at: place{a.at.country, none, none}}, f)
+	if err == nil && part.Value != nil && *part.Value == *f.Value {
+		return f, nil
+	}
+	return part, err
 }
 
 // viewOf is the page of a figure of some rows of a list.
@@ -109,9 +114,6 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	if a.at.unit != none && a.figure.Whole { // whose rows are of the whole country
 		q.Keep("admin_level", contract.Coarsest)
 	}
-	if base.isAcross(a.until) {
-		q.Keep(contract.StartParam, a.until)
-	}
 	if a.until != "" && a.figure.Newest == contract.NewestMonths {
 		q.Keep(contract.StartParam, a.until).Keep(contract.EndParam, a.until)
 	}
@@ -124,7 +126,7 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 		f.reason = why
 		return &f, err
 	}
-	values := append(q.MeasureNames(), a.figure.Measures[1:]...) // one in each request
+	values := append(q.MeasureNames()[:1], a.figure.Measures[1:]...) // one in each request
 	if !isOwnMeasure(f.Name, a.measure) {
 		values = []string{"latest:" + s.mount.Names.Name(a.measure)}
 		f.Unit = cmp.Or(q.Endpoint().Texts().Unit(a.measure), contract.LabelOf(a.measure))

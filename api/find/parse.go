@@ -123,8 +123,7 @@ func (x *parser) guess() bool {
 // which name some, beginning with one. It returns false if no part does.
 func (x *parser) takeTopics(first *part) bool {
 	var topics []string
-	isPerson := func(p *part) bool { return p.after != "" } // "personnes réfugiées" are of both sexes
-	var named *part                                         // the first that was taken, and what it means
+	var named *part // the first that was taken, and what it means
 	var taken term
 	take := func(p *part, weak bool) {
 		isApart := topics != nil && (p.joined || p.from < named.from && named.joined) // "IDPs and returnees"
@@ -142,8 +141,8 @@ func (x *parser) takeTopics(first *part) bool {
 					named, taken = p, t
 				}
 				topics, p.used, x.by, x.measure = common, !t.isPart, cmp.Or(x.by, t.by), cmp.Or(t.measure, x.measure)
-				if t.isWho() && !slices.ContainsFunc(x.parts, isPerson) {
-					x.sex, x.sexAs = t.who, p.written
+				if t.isWho() && !slices.ContainsFunc(x.parts, func(p *part) bool { return p.after != "" }) {
+					x.sex, x.sexAs = t.who, p.written // but "personnes réfugiées" are of both
 				}
 				if len(t.pairs) > 0 && !isOwn(common[0], t.pairs) || !isOwnMeasure(common[0], t.measure) {
 					x.asked = append(x.asked, p.written)
