@@ -44,7 +44,6 @@ type csvReader struct {
 	notUTF8Rows int
 
 	header []string
-	sum    uint64   // of the header
 	extra  []string // columns that were not asked for
 }
 

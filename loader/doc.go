@@ -13,6 +13,7 @@
 //	views.go                 reads a directory of view dumps
 //	pass.go lists.go         reads the files of the public catalog: lists, then themes
 //	fallback.go losses.go    what is taken from before when the catalog has a fault
+//	samples.go               compares the rows of a table with those before
 //	metadata.go              datasets and resources: their tables, the sources in the manifest
 //	load.go previous.go      state of a load, and what it leaves for the next one
 //	available.go             the list of available data

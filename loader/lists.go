@@ -198,7 +198,6 @@ func (l *locationReader) readRow() *rowFault {
 	l.units.addCountry(countryUnit{
 		code: code, name: name, start: start, flags: l.readFlags(), classes: l.readClasses(),
 	})
-	l.report.sample.add(l.csv)
 	l.checkStart(5)
 	return nil
 }
@@ -258,7 +257,6 @@ func (l *unitReader) readRow() *rowFault {
 	u.level, u.start = int(level), start
 	u.fault = l.csv.fault(unknownParent, fmt.Sprintf("%s, parent %s", clip(u.code, 100), clip(u.parent, 100)))
 	l.units.listed = append(l.units.listed, u)
-	l.report.sample.add(l.csv)
 	l.checkStart(5)
 	return nil
 }

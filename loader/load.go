@@ -176,7 +176,6 @@ type result struct {
 	report     *Report
 	segments   map[string]store.SegmentRef
 	available  map[string][]available         // by table
-	countries  map[string][]string            // codes, by table; not of kept tables
 	lists      map[string]*snapshot.TableData // those of listTexts
 	uses       map[string]*sourceUse          // by resource id
 	datasets   map[string]bool                // ids that rows name
@@ -189,8 +188,8 @@ type result struct {
 func newResult(st *store.Store, base *Report) *result {
 	return &result{
 		store: st, report: base.clone(), segments: map[string]store.SegmentRef{}, available: map[string][]available{},
-		countries: map[string][]string{}, lists: map[string]*snapshot.TableData{},
-		uses: map[string]*sourceUse{}, datasets: map[string]bool{},
+		lists: map[string]*snapshot.TableData{},
+		uses:  map[string]*sourceUse{}, datasets: map[string]bool{},
 		sources: sources{resources: map[string]sourceResource{}, datasets: map[string]store.Dataset{}},
 		state:   loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
 	}
@@ -222,14 +221,13 @@ func (r *result) putRows(b *tableBuilder) error {
 
 func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
 	counts := tableCounts{found, countTexts(data, isFormula), countTexts(data, isOddText)}
-	countries := countriesOf(data)
 	segment, err := r.store.Segments.PutSegment(data)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", data.Name, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.segments[data.Name], r.countries[data.Name] = segment, countries
+	r.segments[data.Name] = segment
 	if listTexts[data.Name] != nil {
 		r.lists[data.Name] = data
 	}

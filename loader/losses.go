@@ -124,35 +124,26 @@ func columnHasValue(c *snapshot.Column) bool {
 // lostCountries is the error of a data table without a row of a country that the previous snapshot
 // has rows of.
 func (l *load) lostCountries(th *theme, data *snapshot.TableData) error {
-	lost := l.countriesLost(data.Name, countriesOf(data))
-	if len(lost) == 0 || l.opts.mayShrink(th.role) {
-		return nil
-	}
-	return fmt.Errorf("table %s has no row any more of %s; --allow-shrink=%s accepts it",
-		th.table.name, someOf(lost, mostNames), th.role)
-}
-
-// countriesLost are the countries of a table of the previous snapshot that are not among the
-// present ones, none if that table cannot be read: a damaged store must not stop the load that
-// repairs it.
-func (l *load) countriesLost(table string, present []string) (lost []string) {
-	seg, err := l.previous.open(table)
-	if err != nil {
+	seg := l.before(th)
+	if seg == nil {
 		return nil
 	}
 	defer seg.Close()
+	var lost []string
+	present := countriesOf(data)
 	for _, c := range seg.Columns() {
-		if !isCountry(c.Name, c.Kind) {
-			continue
-		}
-		for code := range uint32(c.Cardinality()) {
+		for code := uint32(0); isCountry(c.Name, c.Kind) && code < uint32(c.Cardinality()); code++ {
 			if text := c.TextOf(code); !slices.Contains(present, text) {
 				lost = append(lost, strings.Clone(text))
 			}
 		}
 	}
+	if lost == nil {
+		return nil
+	}
 	slices.Sort(lost)
-	return slices.Compact(lost)
+	return fmt.Errorf("table %s has no row any more of %s; --allow-shrink=%s accepts it",
+		th.table.name, someOf(slices.Compact(lost), mostNames), th.role)
 }
 
 // compareRows reports the roles without a row, and what tables have lost since the last snapshot.
@@ -171,22 +162,20 @@ func (l *load) compareRows(r *result) {
 		fall := Fall{Table: t.Table, Before: old.Rows, Rows: t.Rows}
 		fall.Allowed = l.opts.mayShrink(role) ||
 			role == catalogfile.PackageRole && len(l.opts.AllowShrink) > 0 // these lists follow from all others
-		fall.Countries = l.countriesLost(t.Table, r.countries[t.Table])
+		if role != catalogfile.PackageRole {
+			l.compareParts(r, old, &fall)
+		}
 		if fall.Rows < fall.Before || len(fall.Countries) > 0 {
 			r.report.Fell = append(r.report.Fell, fall)
 		}
 	}
+	slices.Sort(r.report.Odd)
 }
 
 // compareFiles adds a fault to a file for each country of which more rows are misplaced than
-// before, or the last row at a unit is, and says when most of its rows are others. Counts of a
-// role that were not made before are only summed up.
+// before, or the last row at a unit is. Counts of a role that were not made before are only summed
+// up.
 func (l *load) compareFiles(r *result) {
-	changed := map[string]bool{} // by role
-	for _, t := range r.report.Tables {
-		old, _ := l.previous.table(t.Table)
-		changed[roleOf(t.Table)] = changed[roleOf(t.Table)] || old.SHA256 != t.SHA256
-	}
 	var first []string
 	for _, f := range r.report.Resources {
 		var before map[string]MisplacedRows
@@ -195,9 +184,6 @@ func (l *load) compareFiles(r *result) {
 			counted = counted || old.Report.Misplaced != nil
 			if f.isOf(old, len(was) == 1 && len(l.catalog.files[f.Role]) == 1) {
 				before = old.Report.Misplaced
-				if kept, of := old.Sample.keptIn(f.sample); of >= 8 && 2*kept < of && changed[f.Role] {
-					f.Changed = fmt.Sprintf("about %d%% of its rows before are not in it as they were", 100-100*kept/of)
-				}
 			}
 		}
 		var countries []string
@@ -228,8 +214,8 @@ var listTexts = map[string][]string{
 	"commodity": {"code", "name"}, "market": {"code", "name"},
 }
 
-// compareTexts says which texts in a list have changed places, of which countries most are others
-// than before, and each other name, title and organisation of a dataset.
+// compareTexts says which texts in a list have changed places, and each other name, title and
+// organisation of a dataset.
 func (l *load) compareTexts(r *result, table string) {
 	columns, now := listTexts[table], r.lists[table]
 	if now == nil {
@@ -241,19 +227,16 @@ func (l *load) compareTexts(r *result, table string) {
 	}
 	for _, name := range columns[1:] {
 		before, keys := map[string]string{}, map[[2]string]string{} // by key; by the texts before and now
-		all, others := map[string]int{}, map[string][]string{}      // by country
 		var exchanged, changed []string
 		for row := range was.Rows {
 			before[rowText(was, columns[0], row)] = rowText(was, name, row)
 		}
 		for row := range now.Rows {
 			key, text := rowText(now, columns[0], row), rowText(now, name, row)
-			country := rowText(now, "location_code", row)
 			from, listed := before[key]
-			if all[country]++; !listed || from == text {
+			if !listed || from == text {
 				continue
 			}
-			others[country] = append(others[country], key)
 			if other, is := keys[[2]string{text, from}]; is {
 				exchanged = append(exchanged, fmt.Sprintf("%s and %s", other, key))
 			}
@@ -262,20 +245,13 @@ func (l *load) compareTexts(r *result, table string) {
 				changed = append(changed, fmt.Sprintf("%s: %q, was %q", key, clip(text, 100), clip(from, 100)))
 			}
 		}
-		for country, codes := range others {
-			if n := len(codes); n >= 5 && 2*n > all[country] {
-				changed = append(changed, strings.TrimSpace(fmt.Sprintf("%s such as %q", country, codes[0])))
-			}
-		}
 		slices.Sort(changed)
 		for what, of := range map[string][]string{"have changed places": exchanged, "are others than before": changed} {
 			if of != nil {
-				text := fmt.Sprintf("%s of %s %s: %s", name, table, what, someOf(of, mostNames))
-				r.report.Odd = append(r.report.Odd, text)
+				r.report.odd("%s of %s %s: %s", name, table, what, someOf(of, mostNames))
 			}
 		}
 	}
-	slices.Sort(r.report.Odd)
 }
 
 // lostUnits reports whether a table made of a role had rows at units of a country, and has none any
@@ -361,9 +337,6 @@ func (r *Report) Losses() (lines []string) {
 	for _, f := range r.Resources {
 		for _, fault := range f.Faults {
 			lines = append(lines, fmt.Sprintf("fault: %s: %s", f.Path, fault))
-		}
-		if f.Changed != "" {
-			lines = append(lines, fmt.Sprintf("note: %s: %s", f.Path, f.Changed))
 		}
 		for _, why := range reasons(f.Drops) {
 			if e := f.Drops[why]; !e.ByRule {

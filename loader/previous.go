@@ -67,6 +67,11 @@ func (p *previous) hasRows(table string) bool {
 
 func (p *previous) open(table string) (*snapshot.Segment, error) {
 	ref, _ := p.table(table)
+	return p.segment(ref)
+}
+
+// segment opens a segment of the store.
+func (p *previous) segment(ref store.SegmentRef) (*snapshot.Segment, error) {
 	path, err := p.store.Segments.SegmentPath(ref.SHA256)
 	if err != nil {
 		return nil, err
@@ -175,7 +180,6 @@ type fileState struct {
 	ID     string     `json:"id,omitempty"`
 	SHA256 string     `json:"sha256"`
 	Report fileCounts `json:"report"`
-	Sample rowSample  `json:"sample,omitempty"`
 }
 
 // useState is a sourceUse.
@@ -226,7 +230,7 @@ func (uses sourceUses) kept(data *snapshot.TableData) []useState {
 
 func filesOf(reports []*ResourceReport) (files []fileState) {
 	for _, r := range reports {
-		files = append(files, fileState{r.Path, r.id, r.SHA256, r.fileCounts, r.sample})
+		files = append(files, fileState{r.Path, r.id, r.SHA256, r.fileCounts})
 	}
 	return files
 }

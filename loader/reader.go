@@ -2,7 +2,6 @@ package loader
 
 import (
 	"fmt"
-	"hash/crc32"
 	"regexp"
 	"slices"
 )
@@ -138,9 +137,9 @@ func (f *sourceReader) readRow() *rowFault {
 	f.rows.commit()
 	csv := f.file.csv
 	f.rows.from.add(f.rows.rows-1, csv.name, csv.line)
-	if sum := f.file.report.sample.add(csv); f.row.use != nil {
+	if f.row.use != nil {
 		f.row.use.rows++
-		f.row.use.sum += sum
+		f.row.use.sum += rowSum(csv.raw)
 	}
 	if f.row.note != nil {
 		f.countNote(f.row.note)
@@ -262,50 +261,6 @@ func (f *sourceReader) useOf(dataset, resource []byte) *sourceUse {
 	}
 	f.lastUse = u
 	return u
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// rowSum is a 64-bit sum of a row's bytes: two CRCs, which processors compute in hardware, mixed
-// because sums of rows are added up.
-func rowSum(raw []byte) uint64 {
-	h := uint64(crc32.Checksum(raw, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(raw))
-	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>31) * 0x94d049bb133111eb
-	return h ^ h>>32
-}
-
-// rowSample has the smallest sums of the rows of a file, in order. Equal rows give equal samples.
-type rowSample []uint64
-
-const sampleSize = 64
-
-// add takes the current row of a file and returns its sum, which the sample has together with that
-// of the header.
-func (s *rowSample) add(csv *csvReader) uint64 {
-	sum := rowSum(csv.raw)
-	inSample := (sum ^ csv.sum) >> 11 // exact in every reader of JSON
-	if n := len(*s); n == sampleSize && inSample >= (*s)[n-1] {
-		return sum
-	}
-	if at, found := slices.BinarySearch(*s, inSample); !found {
-		*s = slices.Insert(*s, at, inSample)[:min(len(*s)+1, sampleSize)]
-	}
-	return sum
-}
-
-// keptIn counts the sums that the sample of a later file has too, of those that it would have.
-func (s rowSample) keptIn(later rowSample) (kept, of int) {
-	for _, sum := range s {
-		if len(later) == sampleSize && sum > later[sampleSize-1] {
-			break
-		}
-		of++
-		if _, found := slices.BinarySearch(later, sum); found {
-			kept++
-		}
-	}
-	return kept, of
 }
 
 // joinTable is a reference list that rows of other files are joined with: its rows, found by their

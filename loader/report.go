@@ -97,17 +97,14 @@ type ResourceReport struct {
 	// Oddities are only counted: the row is kept as it is.
 	Oddities map[string]*Examples `json:"oddities,omitempty"`
 
-	Changed string `json:"changed,omitempty"` // that most rows are others than before
-
 	// Faults are what is wrong with the file although it was used: they make a load partial.
 	Faults []string `json:"faults,omitempty"`
 
 	ExtraColumns []string `json:"extra_columns,omitempty"` // that nothing reads
 	Notes        []string `json:"notes,omitempty"`
 
-	id     string // as catalog.json has it
-	codes  map[string]bool
-	sample rowSample
+	id    string // as catalog.json has it
+	codes map[string]bool
 }
 
 // fileCounts are what the next load compares its own with.
@@ -197,7 +194,7 @@ type Fall struct {
 	Table     string   `json:"table"`
 	Before    int      `json:"rows_before"`
 	Rows      int      `json:"rows"`
-	Countries []string `json:"countries,omitempty"` // that have no row any more
+	Countries []string `json:"countries,omitempty"` // that have no row any more, or less than half
 	Allowed   bool     `json:"allowed,omitempty"`   // by --allow-shrink
 }
 
@@ -205,7 +202,7 @@ type Fall struct {
 func (f Fall) String() string {
 	s := fmt.Sprintf("%s: %d rows, %d before", f.Table, f.Rows, f.Before)
 	if len(f.Countries) > 0 {
-		s += "; none any more of " + someOf(f.Countries, mostNames)
+		s += "; none, or less than half, any more of " + someOf(f.Countries, mostNames)
 	}
 	if f.Allowed {
 		s += " (allowed)"
@@ -223,6 +220,9 @@ func (f Fall) matters() bool {
 func (r *Report) refuse(role, path string, err error) {
 	r.Refused = append(r.Refused, Refusal{Role: role, Path: path, Why: err.Error()})
 }
+
+// odd reports something about a table that is used as it is.
+func (r *Report) odd(format string, args ...any) { r.Odd = append(r.Odd, fmt.Sprintf(format, args...)) }
 
 func (r *ResourceReport) drop(f *rowFault) {
 	r.Rows.Dropped++

@@ -1,0 +1,202 @@
+package loader
+
+import (
+	"cmp"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// rowSum is a 64-bit sum of a row's bytes: two CRCs, which processors compute in hardware, mixed
+// because sums of rows are added up.
+func rowSum(raw []byte) uint64 {
+	h := uint64(crc32.Checksum(raw, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(raw))
+	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>31) * 0x94d049bb133111eb
+	return h ^ h>>32
+}
+
+// rowSums are sums of the values of rows, without the numbers of places and what rows have from the
+// list of countries. Only rows are in it whose groups have a sum that a number divides; the others
+// have 0.
+func rowSums(seg *snapshot.Segment, every uint64) []uint64 {
+	sums := make([]uint64, seg.Rows())
+	for row := range sums {
+		sums[row] = every
+	}
+	for _, g := range seg.Groups() {
+		tuples := make([]uint64, g.Tuples)
+		addSums(tuples, seg, g)
+		for row := range sums {
+			sums[row] += tuples[g.Codes.At(uint32(row))]
+		}
+	}
+	for row, sum := range sums {
+		if sum%every != 0 {
+			sums[row] = 0
+		}
+	}
+	addSums(sums, seg, nil)
+	return sums
+}
+
+// addSums adds the sums of the values of a group, or of rows.
+func addSums(sums []uint64, seg *snapshot.Segment, g *snapshot.Group) {
+	for _, c := range seg.Columns() {
+		if c.Group != g || strings.HasSuffix(c.Name, "_ref") || g != nil && c.Kind == snapshot.Bool {
+			continue
+		}
+		known := make([]uint64, len(sums)+c.CodeCount()) // by code, or by position
+		for i := range sums {
+			at, key := uint32(i), uint64(i)
+			if c.Coded() {
+				key = c.Codes().At(at)
+			}
+			switch {
+			case g == nil && sums[i] == 0:
+				continue
+			case known[key] != 0:
+			case c.Kind == snapshot.Text, c.Kind == snapshot.Enum:
+				known[key] = rowSum([]byte(c.Name + c.Text(at)))
+			case c.Kind == snapshot.Decimal:
+				known[key] = rowSum([]byte(c.Name + c.DecString(c.Dec(at))))
+			default:
+				known[key] = rowSum(fmt.Append(nil, c.Name, c.Int(at)))
+			}
+			sums[i] += known[key]
+		}
+	}
+}
+
+// fewTexts are the texts of columns that have few, such as sectors or groups of people, and the
+// codes of countries that have a flag.
+func fewTexts(seg *snapshot.Segment) map[string][]string {
+	texts := map[string][]string{}
+	code, err := seg.Column("code")
+	for _, c := range seg.Columns() {
+		if c.Kind == snapshot.Text && c.Cardinality() <= 200 && c.Name != "resource_catalog_id" &&
+			(c.Group == nil || c.Group.Name != "place") && !strings.Contains(c.Name, "location_") {
+			for i := range uint32(c.Cardinality()) {
+				texts[c.Name] = append(texts[c.Name], strconv.Quote(c.TextOf(i)))
+			}
+		}
+		for row := uint32(0); err == nil && c.Kind == snapshot.Bool && c.Group == nil && int(row) < c.Len(); row++ {
+			if c.Int(row) == 1 {
+				texts[c.Name] = append(texts[c.Name], strconv.Quote(code.Text(row)))
+			}
+		}
+	}
+	return texts
+}
+
+func without(texts, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return slices.Contains(others, text) })
+}
+
+// parts are the parts of a table by name: the table itself, "", its countries, and their years.
+type parts map[string]*part
+
+type part struct {
+	rows         [2]int // now and before; not of years
+	sought, gone int    // of those before
+}
+
+func (p parts) at(name string) *part {
+	if p[name] == nil {
+		p[strings.Clone(name)] = &part{}
+	}
+	return p[name]
+}
+
+func (p parts) seek(name string, found bool) {
+	of := p.at(name)
+	if of.sought++; !found {
+		of.gone++
+	}
+}
+
+// count counts the rows of a segment, now or before. found has the sums of those now.
+func (p parts) count(seg *snapshot.Segment, before int, sums []uint64, found map[uint64]bool) {
+	for _, sum := range sums {
+		if before == 0 {
+			found[sum] = true
+		} else if sum != 0 {
+			p.seek("", found[sum])
+		}
+	}
+	p.at("").rows[before] = len(sums)
+	start, err := seg.Column(periodStart)
+	for _, c := range seg.Columns() {
+		if !isCountry(c.Name, c.Kind) {
+			continue
+		}
+		rows := make([]int, c.Len())
+		for row, sum := range sums {
+			at := c.Position(uint32(row))
+			if rows[at]++; sum == 0 || before == 0 {
+				continue
+			}
+			p.seek(c.Text(at), found[sum])
+			if err == nil {
+				year := time.UnixMicro(start.Int(start.Position(uint32(row)))).UTC().Year()
+				p.seek(fmt.Sprintf("%s %d", c.Text(at), year), found[sum])
+			}
+		}
+		for at, n := range rows {
+			p.at(c.Text(uint32(at))).rows[before] += n
+		}
+	}
+}
+
+// mostSought is about how many rows of a table are looked for at most.
+const mostSought = 1 << 16
+
+// compareParts says in which countries and years most rows of a table are others than before, or a
+// third is new, and adds to a fall the countries without rows, or with less than half of them.
+func (l *load) compareParts(r *result, old store.SegmentRef, fall *Fall) {
+	all, found, texts := parts{}, map[uint64]bool{}, [2]map[string][]string{}
+	for before, ref := range []store.SegmentRef{r.segments[old.Table], old} {
+		seg, err := l.previous.segment(ref)
+		if err != nil {
+			return // a damaged store must not stop the load that repairs it
+		}
+		defer seg.Close()
+		texts[before] = fewTexts(seg)
+		all.count(seg, before, rowSums(seg, uint64(old.Rows/mostSought+1)), found)
+	}
+	var others []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		p := all[name]
+		now, before := p.rows[0], p.rows[1]
+		text := fmt.Sprintf("%s (%d rows, %d before)", cmp.Or(name, "in all"), now, before)
+		switch {
+		case name != "" && (now < min(before, 1) || before >= 20 && 2*now < before):
+			fall.Countries = append(fall.Countries, text)
+		case slices.ContainsFunc(others, func(whole string) bool {
+			return strings.HasPrefix(whole, "in all") || strings.HasPrefix(whole, name[:min(len(name), 3)])
+		}):
+		case before >= 20 && 2*now > 3*before, p.sought >= 8 && 2*p.gone > p.sought:
+			others = append(others, strings.TrimSuffix(text, " (0 rows, 0 before)"))
+		}
+	}
+	for name, was := range texts[1] {
+		now := texts[0][name]
+		if gone, added := without(was, now), without(now, was); now != nil && len(gone)+len(added) > 0 {
+			r.report.odd("%s of %s: new: %s; gone: %s", name, old.Table, cmp.Or(someOf(added, mostNames), "none"),
+				cmp.Or(someOf(gone, mostNames), "none"))
+		}
+	}
+	if others != nil {
+		r.report.odd("%s: most rows are others than before, or many are new, see hdqs diff --rows: %s", old.Table,
+			someOf(others, mostNames))
+	}
+}
