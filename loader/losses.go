@@ -12,6 +12,7 @@ import (
 	"hdqs/loader/catalogfile"
 	"hdqs/schema"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // before opens the table that a role had before, to compare the new one with it. It is nil if there
@@ -148,6 +149,15 @@ func (l *load) lostCountries(th *theme, data *snapshot.TableData) error {
 
 // compareRows reports the roles without a row, and what tables have lost since the last snapshot.
 func (l *load) compareRows(r *result) {
+	shown, _ := l.opts.Store.Channels.History(l.opts.Channel)
+	earlier := map[store.SegmentRef]string{} // in which snapshot before the last one a segment was
+	for _, p := range shown.Previous {
+		if m, err := l.opts.Store.Snapshots.Manifest(p.ID); err == nil {
+			for _, t := range m.Tables {
+				earlier[t] = p.ID
+			}
+		}
+	}
 	for _, t := range r.report.Tables {
 		role := roleOf(t.Table)
 		if t.Rows == 0 && (IsDataRole(role) || slices.Contains(joinedLists, themeOf(role))) &&
@@ -164,6 +174,9 @@ func (l *load) compareRows(r *result) {
 			role == catalogfile.PackageRole && len(l.opts.AllowShrink) > 0 // these lists follow from all others
 		if role != catalogfile.PackageRole {
 			l.compareParts(r, old, &fall)
+			if id := earlier[r.segments[t.Table]]; id != "" {
+				r.report.odd("%s: all rows are again those of snapshot %s, which others had replaced", t.Table, id)
+			}
 		}
 		if fall.Rows < fall.Before || len(fall.Countries) > 0 {
 			r.report.Fell = append(r.report.Fell, fall)
