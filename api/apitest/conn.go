@@ -43,8 +43,7 @@ type Conn struct {
 // Dial connects to an address.
 func Dial(tb testing.TB, address string) Conn {
 	tb.Helper()
-	conn, err := net.Dial("tcp", address)
-	testkit.Must(tb, err)
+	conn := testkit.Value(net.Dial("tcp", address))(tb)
 	tb.Cleanup(func() { conn.Close() })
 	d := Conn{conn, bufio.NewReader(conn)}
 	d.extend(tb)
@@ -85,9 +84,7 @@ func (d Conn) Get(target string) int {
 func (d Conn) Raw(t *testing.T, method, request string) (answer string, closed bool) {
 	t.Helper()
 	d.extend(t)
-	if _, err := io.WriteString(d, request); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Value(io.WriteString(d, request))(t)
 	var head strings.Builder
 	length, coding := 0, ""
 	for {
@@ -107,11 +104,8 @@ func (d Conn) Raw(t *testing.T, method, request string) (answer string, closed b
 		return head.String(), closed
 	}
 	body := make([]byte, length)
-	if _, err := io.ReadFull(d.Reader, body); err != nil {
-		t.Fatal(err)
-	}
-	body, err := Decode(coding, body)
-	testkit.Must(t, err)
+	testkit.Value(io.ReadFull(d.Reader, body))(t)
+	body = testkit.Value(Decode(coding, body))(t)
 	return head.String() + string(body), closed
 }
 
@@ -148,35 +142,26 @@ func CheckLongPage(t *testing.T, s *api.Server, target string, check func(body [
 	address := Listen(t, s)
 	for range 2 { // on one connection
 		for _, coding := range []string{"identity", "gzip"} {
-			request, err := http.NewRequest("GET", "http://"+address+target, nil)
-			testkit.Must(t, err)
+			request := testkit.Value(http.NewRequest("GET", "http://"+address+target, nil))(t)
 			request.Header.Set("Accept-Encoding", coding)
-			got, err := http.DefaultClient.Do(request)
-			testkit.Must(t, err)
-			body, err := io.ReadAll(got.Body)
-			testkit.Must(t, err)
+			got := testkit.Value(http.DefaultClient.Do(request))(t)
+			body := testkit.Value(io.ReadAll(got.Body))(t)
 			got.Body.Close()
 			if coding == "gzip" {
 				body = Body(t, api.Answer{Body: body, Header: Fields("Content-Encoding", coding)})
 			}
-			if len(body) != len(plain.Body) {
-				t.Errorf("%s over a network: %d bytes of %d", coding, len(body), len(plain.Body))
-			}
+			testkit.Equal(t, len(body), len(plain.Body), "%s over a network bytes", coding)
 		}
-		head, err := http.Head("http://" + address + target)
-		testkit.Must(t, err)
+		head := testkit.Value(http.Head("http://" + address + target))(t)
 		head.Body.Close()
 	}
 	var readers []net.Conn
 	for range 9 {
-		conn, err := net.Dial("tcp", address)
-		testkit.Must(t, err)
+		conn := testkit.Value(net.Dial("tcp", address))(t)
 		defer conn.Close()
 		testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
-		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target)
-		testkit.Must(t, err)
-		_, err = conn.Read(make([]byte, 100))
-		testkit.Must(t, err)
+		testkit.Value(fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target))(t)
+		testkit.Value(conn.Read(make([]byte, 100)))(t)
 		readers = append(readers, conn)
 	}
 	got, most := s.State.Budget.Bytes(), int64(len(readers))*(700<<10)

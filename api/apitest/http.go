@@ -46,9 +46,7 @@ func Cells(t *testing.T, body []byte) [][]string {
 	// The reader of the standard library turns CR LF within a cell into LF.
 	r := csv.NewReader(strings.NewReader(strings.ReplaceAll(string(body), "\r\n", "\n")))
 	r.FieldsPerRecord = -1
-	cells, err := r.ReadAll()
-	testkit.Must(t, err)
-	return cells
+	return testkit.Value(r.ReadAll())(t)
 }
 
 // Records asks for records.
@@ -147,8 +145,7 @@ func ListenAdmin(tb testing.TB, s *api.Server) string { return ListenFor(tb, s.S
 // ListenFor is Listen for a listener of another kind.
 func ListenFor(tb testing.TB, serve func(net.Listener) error) string {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	testkit.Must(tb, err)
+	l := testkit.Value(net.Listen("tcp", "127.0.0.1:0"))(tb)
 	go serve(l) //nolint:errcheck // returns when the listener is closed
 	tb.Cleanup(func() { l.Close() })
 	return l.Addr().String()
@@ -167,8 +164,7 @@ func Ask(tb testing.TB, address, method, target string, header []reply.HeaderFie
 // Exchange sends the bytes of a request and reads the answer.
 func Exchange(tb testing.TB, address, method, request string) api.Answer {
 	tb.Helper()
-	conn, err := net.Dial("tcp", address)
-	testkit.Must(tb, err)
+	conn := testkit.Value(net.Dial("tcp", address))(tb)
 	defer conn.Close()
 	testkit.Must(tb, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	go Send(conn, request)
@@ -183,18 +179,14 @@ func Exchange(tb testing.TB, address, method, request string) api.Answer {
 			a.Header = append(a.Header, reply.HeaderField{Name: name, Value: v})
 		}
 	}
-	if a.Body, err = io.ReadAll(response.Body); err != nil {
-		tb.Fatal(err)
-	}
+	a.Body = testkit.Value(io.ReadAll(response.Body))(tb)
 	return a
 }
 
 // Body returns the decoded body of an answer.
 func Body(t *testing.T, a api.Answer) []byte {
 	t.Helper()
-	body, err := Decode(Header(a, "Content-Encoding"), a.Body)
-	testkit.Must(t, err)
-	return body
+	return testkit.Value(Decode(Header(a, "Content-Encoding"), a.Body))(t)
 }
 
 var sampleLine = regexp.MustCompile(`(?m)^([a-z_]+(?:\{[^{}]+\})?) (\S+)$`)
@@ -275,9 +267,7 @@ func Shapes(t *testing.T, s *api.Server, root, file string, check func(request s
 			fmt.Fprintf(&all, "%s: %s\n", f.Name, f.Value)
 		}
 		all.Write(a.Body)
-		if strconv.Itoa(a.Status) != status {
-			t.Errorf("%s: %d, want %s: %.300s", request, a.Status, status, a.Body)
-		}
+		testkit.Equal(t, strconv.Itoa(a.Status), status, "%s: %d: %.300s", request, a.Status, a.Body)
 		for part := range strings.SplitSeq(has, " && ") {
 			if part, without := strings.CutPrefix(part, "not "); strings.Contains(all.String(), part) == without {
 				t.Errorf("%s: %q is not as wanted in %.600s", request, part, all.String())

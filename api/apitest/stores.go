@@ -36,8 +36,7 @@ func WriteSnapshot(tb testing.TB, dir, id string, at time.Time, tables []*Table)
 	}
 	testkit.Must(tb, os.MkdirAll(dir, 0o755))
 	testkit.Must(tb, os.Symlink(filepath.Join(sampleStores.root, "segments"), filepath.Join(dir, "segments")))
-	st, err := store.Open(dir)
-	testkit.Must(tb, err)
+	st := testkit.Value(store.Open(dir))(tb)
 	PutSnapshot(tb, st, id, at, tables)
 }
 
@@ -49,8 +48,7 @@ func PutSnapshot(tb testing.TB, st *store.Store, id string, at time.Time, tables
 		Datasets: []store.Dataset{SampleDataset},
 	}
 	for _, t := range tables {
-		ref, err := st.Segments.PutSegment(t.data(tb))
-		testkit.Must(tb, err)
+		ref := testkit.Value(st.Segments.PutSegment(t.data(tb)))(tb)
 		manifest.Tables = append(manifest.Tables, ref)
 		source := store.TableSource{Table: ref.Table, Updated: SampleUpdated, Datasets: []string{SampleDataset.ID}}
 		if ref.Table == StaleTable {
@@ -64,11 +62,8 @@ func PutSnapshot(tb testing.TB, st *store.Store, id string, at time.Time, tables
 // OpenSnapshot opens a snapshot of a store.
 func OpenSnapshot(tb testing.TB, dir, id string) *store.Snapshot {
 	tb.Helper()
-	st, err := store.Open(dir)
-	testkit.Must(tb, err)
-	snap, err := st.Snapshots.Open(id)
-	testkit.Must(tb, err)
-	return snap
+	st := testkit.Value(store.Open(dir))(tb)
+	return testkit.Value(st.Snapshots.Open(id))(tb)
 }
 
 // sampleStores holds stores that tests share by name, written when first needed.
@@ -120,8 +115,7 @@ var SampleDataset = store.Dataset{
 // TwoSnapshots returns two snapshots of one store that share all tables except the one of sectors.
 func TwoSnapshots(t testing.TB, rows int) (first, second *store.Snapshot) {
 	t.Helper()
-	st, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(t.TempDir()))(t)
 	tables := SampleTables(t, rows)
 	PutSnapshot(t, st, "first", SampleTime, tables)
 	for _, x := range tables {
@@ -130,24 +124,17 @@ func TwoSnapshots(t testing.TB, rows int) (first, second *store.Snapshot) {
 		}
 	}
 	PutSnapshot(t, st, "second", SampleTime, tables)
-	if first, err = st.Snapshots.Open("first"); err != nil {
-		t.Fatal(err)
-	}
-	if second, err = st.Snapshots.OpenAfter("second", first); err != nil {
-		t.Fatal(err)
-	}
+	first = testkit.Value(st.Snapshots.Open("first"))(t)
+	second = testkit.Value(st.Snapshots.OpenAfter("second", first))(t)
 	return first, second
 }
 
 // OpenShown opens the snapshot that a channel of a store shows.
 func OpenShown(tb testing.TB, dir, channel string) (*store.Snapshot, store.Pointer) {
 	tb.Helper()
-	s, err := store.Open(dir)
-	testkit.Must(tb, err)
-	shown, err := s.Channels.Channel(channel)
-	testkit.Must(tb, err)
-	snap, err := s.Snapshots.Open(shown.ID)
-	testkit.Must(tb, err)
+	s := testkit.Value(store.Open(dir))(tb)
+	shown := testkit.Value(s.Channels.Channel(channel))(tb)
+	snap := testkit.Value(s.Snapshots.Open(shown.ID))(tb)
 	return snap, shown
 }
 
@@ -169,8 +156,7 @@ type BulkDir struct {
 func NewBulkDir(t *testing.T) *BulkDir {
 	t.Helper()
 	dir := t.TempDir()
-	st, err := store.Open(dir)
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(dir))(t)
 	return &BulkDir{bulk.Open(st), dir, map[string][]byte{}}
 }
 
@@ -195,8 +181,7 @@ func (b *BulkDir) Put(t *testing.T, id string, r *rand.Rand) {
 		}}},
 		Files: []bulk.File{make(BulkOfNothing, bulk.CSV, 0)},
 	}
-	data, err := manifest.Encode()
-	testkit.Must(t, err)
+	data := testkit.Value(manifest.Encode())(t)
 	testkit.WriteFile(t, filepath.Join(b.Dir, bulk.ManifestName(id)), data)
 	b.Files[id+"/manifest.json"] = data
 }

@@ -290,14 +290,10 @@ func typedValue(tb testing.TB, c Column, value any) any {
 		if c.Kind == snapshot.Decimal {
 			return Decimal(v)
 		}
-		n, err := v.Int64()
-		testkit.Must(tb, err)
-		return n
+		return testkit.Value(v.Int64())(tb)
 	case string:
 		if c.Kind == snapshot.Time {
-			at, err := time.Parse("2006-01-02T15:04:05.999999", v)
-			testkit.Must(tb, err)
-			return at
+			return testkit.Value(time.Parse("2006-01-02T15:04:05.999999", v))(tb)
 		}
 	}
 	return value

@@ -110,12 +110,10 @@ func trapRow(t *testing.T, table *Table, line string) Row {
 		case snapshot.Decimal:
 			row[name] = Decimal(value)
 		case snapshot.Int:
-			n, err := strconv.Atoi(value)
-			testkit.Must(t, err)
+			n := testkit.Value(strconv.Atoi(value))(t)
 			row[name] = n
 		case snapshot.Time:
-			day, err := time.Parse(time.DateOnly, value)
-			testkit.Must(t, err)
+			day := testkit.Value(time.Parse(time.DateOnly, value))(t)
 			row[name] = day
 		default:
 			row[name] = value

@@ -57,27 +57,18 @@ type message struct {
 // Open starts Chromium with one page. It ends with the test.
 func Open(t testing.TB) *Page {
 	t.Helper()
-	binary, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := testkit.Value(exec.LookPath("chromium"))(t)
 	theirIn, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	out, theirOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	own := []string{onlyLoopback, "--remote-debugging-pipe", "--user-data-dir=" + t.TempDir()}
 	command := exec.Command(binary, append(own, Flags...)...)
 	command.ExtraFiles = []*os.File{theirIn, theirOut}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var messages testkit.Log
 	command.Stderr = &messages
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, command.Start())
 	theirIn.Close()
 	theirOut.Close()
 	p := &Page{
@@ -175,9 +166,7 @@ func (p *Page) ask(result any, method string, params ...any) {
 		named[fmt.Sprint(params[i])] = params[i+1]
 	}
 	text, err := json.Marshal(named)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	answer := make(chan message, 1)
 	p.mu.Lock()
 	p.last++
@@ -187,9 +176,7 @@ func (p *Page) ask(result any, method string, params ...any) {
 		_, err = p.in.Write(append(text, 0))
 	}
 	p.mu.Unlock()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	select {
 	case m = <-answer:
 	case <-p.ended:

@@ -148,9 +148,7 @@ func (p *Page) Downloaded(ending string) (name string, content []byte) {
 	p.t.Helper()
 	testkit.WaitFor(p.t, "a download", func() bool {
 		files, err := os.ReadDir(p.folder)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		testkit.Must(p.t, err)
 		for _, f := range files {
 			// Others are not complete yet, nor is one without bytes, which only keeps the name.
 			if info, err := f.Info(); err == nil && info.Size() > 0 && strings.HasSuffix(f.Name(), ending) {
@@ -170,8 +168,6 @@ func (p *Page) Picture(quality int) []byte {
 	}
 	p.ask(&shot, "Page.captureScreenshot", "format", "webp", "quality", quality)
 	picture, err := base64.StdEncoding.DecodeString(shot.Data)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	return picture
 }

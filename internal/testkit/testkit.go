@@ -4,8 +4,10 @@ package testkit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -43,14 +45,75 @@ func Must(t testing.TB, err error) {
 	}
 }
 
+// Value is the value of a call that must not fail: Value(f())(t).
+func Value[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		Must(t, err)
+		return value
+	}
+}
+
+// Equal is an error of a test, with what it is about, unless got is what is wanted.
+func Equal[T comparable](t testing.TB, got, want T, about string, args ...any) {
+	if got != want {
+		t.Helper()
+		t.Errorf("%s:\n got %+v\nwant %+v", fmt.Sprintf(about, args...), got, want)
+	}
+}
+
+// EqualLists is Equal of lists.
+func EqualLists[T comparable](t testing.TB, got, want []T, about string, args ...any) {
+	if !slices.Equal(got, want) {
+		t.Helper()
+		t.Errorf("%s:\n got %+v\nwant %+v", fmt.Sprintf(about, args...), got, want)
+	}
+}
+
+// AtLeast is an error of a test if a number, such as that of cases that ran, is too small.
+func AtLeast[T cmp.Ordered](t testing.TB, got, least T, about string, args ...any) {
+	if got < least {
+		t.Helper()
+		t.Errorf("%s: got %v, want %v or more", fmt.Sprintf(about, args...), got, least)
+	}
+}
+
+// Is is an error of a test unless got is, or wraps, the error that is wanted.
+func Is(t testing.TB, got, want error, about string, args ...any) {
+	if !errors.Is(got, want) {
+		t.Helper()
+		t.Errorf("%s: got the error %v, want %v", fmt.Sprintf(about, args...), got, want)
+	}
+}
+
+// Fails is Is of a call: Fails(f())(t, want, about).
+func Fails[T any](_ T, got error) func(t testing.TB, want error, about string, args ...any) {
+	return func(t testing.TB, want error, about string, args ...any) {
+		t.Helper()
+		Is(t, got, want, about, args...)
+	}
+}
+
+// Contains is an error of a test unless a text has a part.
+func Contains[T ~string | ~[]byte](t testing.TB, text T, part, about string, args ...any) {
+	if !strings.Contains(string(text), part) {
+		t.Helper()
+		t.Errorf("%s: no %q in %.3000s", fmt.Sprintf(about, args...), part, text)
+	}
+}
+
+// Lacks is an error of a test if a text has a part.
+func Lacks[T ~string | ~[]byte](t testing.TB, text T, part, about string, args ...any) {
+	if strings.Contains(string(text), part) {
+		t.Helper()
+		t.Errorf("%s: %q in %.3000s", fmt.Sprintf(about, args...), part, text)
+	}
+}
+
 // ReadFile reads a file whole.
 func ReadFile(t testing.TB, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return Value(os.ReadFile(path))(t)
 }
 
 // Cases reads cases from a text file: one on each line that is not empty and does not begin with #,
