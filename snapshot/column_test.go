@@ -129,9 +129,7 @@ func TestPackedScans(t *testing.T) {
 			want[i>>6] |= set[v>>6] >> (v & 63) & 1 << (i & 63)
 		}
 		p.In(uint32(from), count, set, got)
-		if !slices.Equal(got, want) {
-			t.Fatalf("round %d: width %d in a set: %x, want %x", round, width, got, want)
-		}
+		testkit.EqualLists(t, got, want, "round %d: width %d in a set", round, width)
 	}
 }
 
@@ -158,9 +156,7 @@ func TestPacked(t *testing.T) {
 				t.Fatalf("width %d, %d values: %v", width, n, err)
 			}
 			for i, want := range values {
-				if got := p.At(uint32(i)); got != want {
-					t.Fatalf("width %d: value %d of %d is %d, want %d", width, i, n, got, want)
-				}
+				testkit.Equal(t, p.At(uint32(i)), want, "width %d: value %d of %d", width, i, n)
 			}
 			checkUnpack(t, p, values, r)
 			checkWithin(t, p, values, r)
@@ -191,9 +187,7 @@ func checkWithin(t *testing.T, p Packed, values []uint64, r *rand.Rand) {
 	}
 	for _, bound := range bounds {
 		want := !slices.ContainsFunc(values, func(v uint64) bool { return v > bound })
-		if got := p.within(bound, nil); got != want {
-			t.Fatalf("width %d, %d values: within %d is %v, want %v", p.Width(), len(values), bound, got, want)
-		}
+		testkit.Equal(t, p.within(bound, nil), want, "width %d, %d values: within %d", p.Width(), len(values), bound)
 	}
 }
 
@@ -253,16 +247,14 @@ func TestAppendFrozen(t *testing.T) {
 	var loader roaringWriter
 	for i, b := range bitmaps {
 		rows := b.ToArray()
-		got, err := reused.append(make([]byte, 8), rows)
-		testkit.Must(t, err)
+		got := testkit.Value(reused.append(make([]byte, 8), rows))(t)
 		if loaded, err := loader.append(make([]byte, 8), rows); err != nil || !bytes.Equal(loaded, got) {
 			t.Errorf("bitmap %d: a load writes %d bytes, %v, a replica %d others", i, len(loaded), err, len(got))
 		}
 		plain := roaring.BitmapOf(rows...)
 		plain.RunOptimize()
 		var want bytes.Buffer
-		_, err = plain.WriteFrozenTo(&want)
-		testkit.Must(t, err)
+		testkit.Value(plain.WriteFrozenTo(&want))(t)
 		if !bytes.Equal(got[8:], want.Bytes()) {
 			t.Errorf("bitmap %d: %d bytes differ from the library's %d", i, len(got)-8, want.Len())
 		}

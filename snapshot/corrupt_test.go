@@ -23,9 +23,7 @@ func fileOf(tb testing.TB, t *TableData) []byte {
 // mustRead reads a segment.
 func mustRead(tb testing.TB, file []byte) *Segment {
 	tb.Helper()
-	s, err := ReadSegment(file)
-	testkit.Must(tb, err)
-	return s
+	return testkit.Value(ReadSegment(file))(tb)
 }
 
 // reseal applies edit to the directory and the bytes of the blocks, and corrects all checksums.
@@ -33,8 +31,7 @@ func reseal(tb testing.TB, file []byte, edit func(d *directory, data []byte)) []
 	tb.Helper()
 	footer, offset, err := readFooter(file)
 	testkit.Must(tb, err)
-	d, err := readDirectory(footer, offset)
-	testkit.Must(tb, err)
+	d := testkit.Value(readDirectory(footer, offset))(tb)
 	data := bytes.Clone(file[:offset])
 	edit(d, data)
 	return seal(d, data)
@@ -58,8 +55,7 @@ func seal(d *directory, data []byte) []byte {
 		}
 	}
 	footer := d.append(nil)
-	out := append(bytes.Clone(data), footer...)
-	return appendTail(out, uint64(len(data)), footer)
+	return appendTail(append(bytes.Clone(data), footer...), uint64(len(data)), footer)
 }
 
 // mend corrects the checksums it can find in any bytes, so that mutations reach the checks after
@@ -229,9 +225,7 @@ func TestVerifyFindsContradictions(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", f.name, err)
 		}
-		if err := s.Verify(); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %v", f.name, err)
-		}
+		testkit.Is(t, s.Verify(), ErrCorrupt, "%s", f.name)
 	}
 }
 
@@ -251,9 +245,7 @@ func TestBitFlips(t *testing.T) {
 		}
 		for range 100 {
 			n := r.IntN(len(file))
-			if _, err := ReadSegment(file[:n]); !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("table %d cut to %d of %d bytes: %v", seed, n, len(file), err)
-			}
+			testkit.Fails(ReadSegment(file[:n]))(t, ErrCorrupt, "table %d cut to %d of %d bytes", seed, n, len(file))
 		}
 	}
 }

@@ -197,9 +197,7 @@ func TestDeltas(t *testing.T) {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
-	if made < 150 {
-		t.Errorf("%d deltas of 300, want more", made)
-	}
+	testkit.AtLeast(t, made, 150, "deltas of 300")
 }
 
 // TestDeltaOfAnotherSegment applies deltas to other segments, and to damaged ones: they give an
@@ -209,8 +207,7 @@ func TestDeltaOfAnotherSegment(t *testing.T) {
 	before, after := nightly(3000), nightly(3000)
 	move(after, 1500, true)
 	a, b := fileOf(t, before), fileOf(t, after)
-	delta, err := madeDelta(t, a, b)
-	testkit.Must(t, err)
+	delta := testkit.Value(madeDelta(t, a, b))(t)
 	others := [][]byte{fileOf(t, nightly(2999)), fileOf(t, goldenTable()), b, a[:len(a)/2], nil}
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 300 {
@@ -238,8 +235,7 @@ func TestDeltaFile(t *testing.T) {
 	before, after := nightly(3000), nightly(3000)
 	move(after, 1500, true)
 	a, b := fileOf(t, before), fileOf(t, after)
-	delta, err := madeDelta(t, a, b)
-	testkit.Must(t, err)
+	delta := testkit.Value(madeDelta(t, a, b))(t)
 	path := filepath.Join(t.TempDir(), "a.seg")
 	testkit.Must(t, os.WriteFile(path, a, 0o600))
 	var made bytes.Buffer
@@ -256,9 +252,7 @@ func TestDeltaFile(t *testing.T) {
 			t.Errorf("a delta of %d bytes for %d: %v, want ErrCorrupt", len(c.delta), c.size, err)
 		}
 	}
-	if err := new(DeltaApplier).Apply(&made, path+"2", delta, int64(len(b))); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a missing file: %v", err)
-	}
+	testkit.Is(t, new(DeltaApplier).Apply(&made, path+"2", delta, int64(len(b))), os.ErrNotExist, "a missing file")
 	if err := WriteDelta(&fullWriter{}, mustRead(t, a), mustRead(t, b)); err == nil {
 		t.Error("an error of the writer was lost")
 	}
@@ -287,8 +281,7 @@ func FuzzApplyDelta(f *testing.F) {
 		after := copyOf(before)
 		change(after)
 		b := fileOf(f, after)
-		content, err := deltaContent(a, b)
-		testkit.Must(f, err)
+		content := testkit.Value(deltaContent(a, b))(f)
 		f.Add(content, uint32(len(b)), false)
 		if i == 1 {
 			f.Add(sealDelta(f, content), uint32(len(b)), true)

@@ -18,8 +18,7 @@ func openFile(t *testing.T, table *TableData) (s *Segment, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "table.seg")
 	testkit.WriteFile(t, path, fileOf(t, table))
-	s, err := OpenSegment(path)
-	testkit.Must(t, err)
+	s = testkit.Value(OpenSegment(path))(t)
 	return s, path
 }
 
@@ -33,9 +32,7 @@ func TestFileChanges(t *testing.T) {
 	} {
 		s, path := openFile(t, goldenTable())
 		testkit.Must(t, change(path))
-		if err := errors.Join(compareTable(s, goldenTable()), s.Verify()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		testkit.Is(t, errors.Join(compareTable(s, goldenTable()), s.Verify()), nil, "%s", name)
 		testkit.Must(t, s.Close())
 	}
 }
@@ -49,9 +46,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	testkit.Must(t, errors.Join(s.Acquire().Close(), mapped()))
 	testkit.Must(t, unix.Mprotect(data, unix.PROT_READ))
 	testkit.Must(t, s.Close())
-	if err := mapped(); !errors.Is(err, unix.ENOMEM) {
-		t.Errorf("after Close: %v, want ENOMEM, which means that nothing is mapped", err)
-	}
+	testkit.Is(t, mapped(), unix.ENOMEM, "after Close")
 }
 
 // TestFileThatCannotBeRead: what cannot be read to its end is damaged, and an empty file is too.
@@ -59,9 +54,7 @@ func TestFileThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.seg")
 	testkit.WriteFile(t, empty, nil)
-	if _, err := OpenSegment(empty); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("an empty file: %v", err)
-	}
+	testkit.Fails(OpenSegment(empty))(t, ErrCorrupt, "an empty file")
 	if _, err := OpenSegment("/proc/self/mem"); err == nil { // a file without a length
 		t.Error("a file without a length is a segment")
 	}
@@ -77,9 +70,7 @@ func TestInParallel(t *testing.T) {
 		seen := make([]int, 50)
 		inParallel(cores, len(seen), func(i int) { seen[i]++ })
 		for i, n := range seen {
-			if n != 1 {
-				t.Errorf("on %d cores: number %d was given %d times", cores, i, n)
-			}
+			testkit.Equal(t, n, 1, "on %d cores: number %d was given times", cores, i)
 		}
 	}
 }

@@ -89,14 +89,9 @@ func TestKeptSegments(t *testing.T) {
 		t.Fatalf("no kept files: %v", err)
 	}
 	for _, path := range files {
-		s, err := OpenSegment(path)
-		testkit.Must(t, err)
-		if err := compareTable(s, goldenTable()); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
-		if err := s.Verify(); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
+		s := testkit.Value(OpenSegment(path))(t)
+		testkit.Is(t, compareTable(s, goldenTable()), nil, "%s", path)
+		testkit.Is(t, s.Verify(), nil, "%s", path)
 		testkit.Must(t, s.Close())
 	}
 }

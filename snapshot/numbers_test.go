@@ -183,9 +183,7 @@ func TestDecimalCases(t *testing.T) {
 		} else if plain, ok := PlainDecimal(text); ok {
 			got = "exact " + plain
 		}
-		if got != want {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
+		testkit.Equal(t, got, want, "%s", text)
 	}
 	for _, text := range []string{"", " 1", "1 ", "1\x00"} {
 		if _, ok := PlainDecimal(text); ok {

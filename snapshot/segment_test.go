@@ -65,9 +65,7 @@ func TestExtremes(t *testing.T) {
 			if err != nil {
 				t.Fatalf("spread %d, nulls %v: %v", spread, nulls, err)
 			}
-			if err := compareTable(s, table); err != nil {
-				t.Errorf("spread %d, nulls %v: %v", spread, nulls, err)
-			}
+			testkit.Is(t, compareTable(s, table), nil, "spread %d, nulls %v", spread, nulls)
 			testkit.Must(t, s.Verify())
 			if c, _ := s.Column("decs"); c.Coded() != (spread < 6) {
 				t.Errorf("spread %d, nulls %v: decimals coded %v", spread, nulls, c.Coded())
@@ -98,9 +96,7 @@ func TestEmptyAndConstant(t *testing.T) {
 			},
 		}
 		s := mustRead(t, fileOf(t, table))
-		if err := compareTable(s, table); err != nil {
-			t.Errorf("%d rows: %v", rows, err)
-		}
+		testkit.Is(t, compareTable(s, table), nil, "%d rows", rows)
 		testkit.Must(t, s.Verify())
 		if c, _ := s.Column("declared"); c.Cardinality() != 2 {
 			t.Errorf("%d rows: an enum of 2 has %d values", rows, c.Cardinality())
@@ -365,9 +361,7 @@ func TestContradictionsAreNotRead(t *testing.T) {
 	for _, f := range faults {
 		table := good()
 		f.edit(table)
-		if _, err := ReadSegment(fileOf(t, table)); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %v, want ErrCorrupt", f.name, err)
-		}
+		testkit.Fails(ReadSegment(fileOf(t, table)))(t, ErrCorrupt, "%s", f.name)
 	}
 	for _, code := range []uint32{2, NullCode} {
 		table := good()

@@ -36,8 +36,7 @@ func TestLockOfAnotherUser(t *testing.T) {
 		}
 		release := func() error { return nil }
 		if held {
-			f, err := os.Open(path)
-			testkit.Must(t, err)
+			f := testkit.Value(os.Open(path))(t)
 			testkit.Must(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 			release = func() error { return errors.Join(os.Remove(path), f.Close()) }
 		}
@@ -56,9 +55,7 @@ func TestLockOnFullDisk(t *testing.T) {
 	testkit.Must(t, os.MkdirAll(s.Dir(), 0o755))
 	path := filepath.Join(s.Dir(), lockName)
 	testkit.Must(t, os.Symlink("/dev/full", path)) // a write to it fails as on a full disk
-	l, err := s.Lock("operation")
-	testkit.Must(t, err)
-	testkit.Must(t, l.Release())
+	testkit.Must(t, testkit.Value(s.Lock("operation"))(t).Release())
 }
 
 // TestLockInFolderOfAnotherUser: the error is that of the folder, not that of a missing file.
@@ -68,9 +65,7 @@ func TestLockInFolderOfAnotherUser(t *testing.T) {
 	testkit.Must(t, os.MkdirAll(s.Dir(), 0o755))
 	above := filepath.Dir(s.Dir())
 	testkit.Must(t, errors.Join(os.Chmod(s.Dir(), 0o555), os.Chmod(above, 0o755), os.Chmod(filepath.Dir(above), 0o755)))
-	if err := lockAsNobody(s); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("got %v, want a refused permission", err)
-	}
+	testkit.Is(t, lockAsNobody(s), fs.ErrPermission, "a folder of another user")
 }
 
 // lockAsNobody locks and releases the store as another user, if the tests are root's.

@@ -23,9 +23,7 @@ func TestLock(t *testing.T) {
 		t.Errorf("second lock: %v", err)
 	}
 	testkit.Must(t, first.Release())
-	third, err := s.Lock("third operation")
-	testkit.Must(t, err)
-	testkit.Must(t, third.Release())
+	testkit.Must(t, testkit.Value(s.Lock("third operation"))(t).Release())
 	if _, err := os.Stat(filepath.Join(s.Dir(), lockName)); !os.IsNotExist(err) {
 		t.Errorf("the lock file remains: %v", err)
 	}
@@ -66,14 +64,10 @@ func TestLockIsExclusive(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if n := inside.Add(1); n != 1 {
-					t.Errorf("%d holders at once", n)
-				}
+				testkit.Equal(t, inside.Add(1), 1, "holders at once")
 				taken.Add(1)
 				inside.Add(-1)
-				if err := l.Release(); err != nil {
-					t.Error(err)
-				}
+				testkit.Is(t, l.Release(), nil, "Release")
 			}
 		})
 	}

@@ -36,9 +36,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 			},
 			"verifying": func() error { return s.Verify("s1") },
 		} {
-			if err := read(); !errors.Is(err, snapshot.ErrCorrupt) {
-				t.Errorf("%s with a pipe as %s: %v, want ErrCorrupt", what, pattern, err)
-			}
+			testkit.Is(t, read(), snapshot.ErrCorrupt, "%s with a pipe as %s", what, pattern)
 		}
 	}
 }
@@ -48,17 +46,13 @@ func TestAcquire(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	putSnapshot(t, s, "s1", smallTable("n", 1))
-	snap, err := s.Snapshots.Open("s1")
-	testkit.Must(t, err)
+	snap := testkit.Value(s.Snapshots.Open("s1"))(t)
 	other := snap.Acquire()
 	testkit.Must(t, snap.Close())
-	again, err := s.Snapshots.OpenAfter("s1", other)
-	testkit.Must(t, err)
+	again := testkit.Value(s.Snapshots.OpenAfter("s1", other))(t)
 	if again.Segments["n"] != other.Segments["n"] {
 		t.Error("the segment was mapped again, want the shared one")
 	}
-	if n, err := other.Segments["n"].Column("n"); err != nil || n.Int(1) != 2 {
-		t.Errorf("the second row of the segment: %v", err)
-	}
+	testkit.Equal(t, testkit.Value(other.Segments["n"].Column("n"))(t).Int(1), 2, "the second row")
 	testkit.Must(t, errors.Join(other.Close(), again.Close()))
 }

@@ -82,9 +82,7 @@ func TestSignatureCoversEveryByte(t *testing.T) {
 			bad := append([]byte{}, good...)
 			bad[i] ^= 1
 			testkit.Must(t, os.WriteFile(path, bad, 0o644))
-			if _, err := strict.Snapshots.Manifest("s1"); !errors.Is(err, ErrSignature) {
-				t.Fatalf("%s, byte %d: %v", path, i, err)
-			}
+			testkit.Fails(strict.Snapshots.Manifest("s1"))(t, ErrSignature, "%s, byte %d", path, i)
 		}
 		testkit.Must(t, os.WriteFile(path, good, 0o644))
 	}
@@ -110,12 +108,8 @@ func TestSignedChannel(t *testing.T) {
 	if err != nil || c.ID != "s3" || len(c.Previous) != 2 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if err := s.Trusting(others).Keys.CheckChannel("channel", c); !errors.Is(err, ErrSignature) {
-		t.Errorf("another key: %v", err)
-	}
-	if err := strict.Keys.CheckChannel("chan", c); !errors.Is(err, ErrSignature) {
-		t.Errorf("another name: %v", err)
-	}
+	testkit.Is(t, s.Trusting(others).Keys.CheckChannel("channel", c), ErrSignature, "another key")
+	testkit.Is(t, strict.Keys.CheckChannel("chan", c), ErrSignature, "another name")
 	for name, change := range map[string]func(*Channel){
 		"id":             func(c *Channel) { c.ID = "s1" },
 		"digest":         func(c *Channel) { c.SHA256 = c.Previous[0].SHA256 },
@@ -139,21 +133,15 @@ func TestSignedChannel(t *testing.T) {
 	} {
 		changed := c
 		change(&changed)
-		if err := strict.Keys.CheckChannel("channel", changed); !errors.Is(err, ErrSignature) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := s.Keys.CheckChannel("channel", changed); err != nil {
-			t.Errorf("%s, signatures not required: %v", name, err)
-		}
+		testkit.Is(t, strict.Keys.CheckChannel("channel", changed), ErrSignature, "%s", name)
+		testkit.Is(t, s.Keys.CheckChannel("channel", changed), nil, "%s, signatures not required", name)
 	}
 
 	// An unsigned channel can be signed without a move.
 	testkit.Must(t, s.Channels.Publish("plain", "s1", noon))
-	if _, err := strict.Channels.Channel("plain"); !errors.Is(err, ErrSignature) {
-		t.Errorf("published without a key: %v", err)
-	}
+	testkit.Fails(strict.Channels.Channel("plain"))(t, ErrSignature, "published without a key")
 	testkit.Must(t, signing.Channels.SignShown("plain"))
-	if p, err := strict.Channels.Channel("plain"); err != nil || p.ID != "s1" {
+	if p, err := strict.Channels.Channel("plain"); err != nil || p.ID != "s1" || !p.PublishedAt.Equal(noon) {
 		t.Errorf("signed afterwards: %+v, %v", p, err)
 	}
 }
@@ -202,17 +190,11 @@ func TestSignsWhatWasUnsigned(t *testing.T) {
 	putSnapshot(t, s, "s1", smallTable("table", 1))
 	putSnapshot(t, signing, "s2", smallTable("table", 2))
 	testkit.Must(t, errors.Join(move(s, "s1"), move(signing, "s2")))
-	if err := move(s.Signing(other), "s1"); !errors.Is(err, ErrSignature) {
-		t.Errorf("by another key: %v", err)
-	}
+	testkit.Is(t, move(s.Signing(other), "s1"), ErrSignature, "by another key")
 	testkit.Must(t, move(signing, "s1"))
-	if err := strict.Verify("s1"); err != nil {
-		t.Errorf("after a move back: %v", err)
-	}
+	testkit.Is(t, strict.Verify("s1"), nil, "after a move back")
 	testkit.Must(t, errors.Join(move(signing, "s2"), move(s.Signing(other), "s1")))
-	if err := strict.Verify("s1"); err != nil {
-		t.Errorf("after a move by another key: %v", err)
-	}
+	testkit.Is(t, strict.Verify("s1"), nil, "after a move by another key")
 
 	signature, manifest := s.Snapshots.Path(SignatureName("s2")), s.Snapshots.Path(ManifestName("s2"))
 	text := testkit.ReadFile(t, manifest)
@@ -221,9 +203,7 @@ func TestSignsWhatWasUnsigned(t *testing.T) {
 	if err := move(signing, "s1"); err != nil { // so that the channel is signed by the key again
 		t.Fatal(err)
 	}
-	if err := move(signing, "s2"); !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("a changed manifest: %v", err)
-	}
+	testkit.Is(t, move(signing, "s2"), snapshot.ErrCorrupt, "a changed manifest")
 	if _, err := os.Stat(signature); err == nil {
 		t.Error("a changed manifest was signed")
 	}
@@ -256,9 +236,7 @@ func TestSteps(t *testing.T) {
 	} {
 		was := c
 		c = c.Moved(pointer("s2", next.at))
-		if got := c.PublishedAt.Sub(noon); got != next.want {
-			t.Errorf("published %s after, want %s", got, next.want)
-		}
+		testkit.Equal(t, c.PublishedAt.Sub(noon), next.want, "published after")
 		testkit.Must(t, step(strict, was, c))
 		if err := step(strict, c, was); !errors.Is(err, ErrSignature) ||
 			step(s, c, was) != nil {
@@ -290,8 +268,7 @@ func TestParseKeys(t *testing.T) {
 			t.Errorf("private key of %q", text)
 		}
 	}
-	key, err := ParsePrivateKey(private)
-	testkit.Must(t, err)
+	key := testkit.Value(ParsePrivateKey(private))(t)
 	if keys, err := ParsePublicKeys(append(public, public...)); err != nil || len(keys) != 2 ||
 		!keys[1].Equal(key.Public()) {
 		t.Errorf("two keys: %d, %v", len(keys), err)

@@ -30,9 +30,7 @@ func TestCanary(t *testing.T) {
 	testkit.Must(t, s.Channels.Publish("stable", "s1", noon))
 	read := func(name string) Channel {
 		t.Helper()
-		c, err := s.Trusting(keys).Channels.History(name)
-		testkit.Must(t, err)
-		return c
+		return testkit.Value(s.Trusting(keys).Channels.History(name))(t)
 	}
 	const share = 30
 	canaryName := CanaryOf("stable")
@@ -63,15 +61,11 @@ func TestCanary(t *testing.T) {
 		forged := canary
 		forged.Canary = &Canary{canary.Canary.Percent, canary.Canary.Of}
 		change(forged.Canary)
-		if err := s.Trusting(keys).Keys.CheckChannel(canaryName, forged); !errors.Is(err, ErrSignature) {
-			t.Errorf("another %s: %v", what, err)
-		}
+		testkit.Is(t, s.Trusting(keys).Keys.CheckChannel(canaryName, forged), ErrSignature, "another %s", what)
 	}
 	forged := canary
 	forged.Canary = nil
-	if err := s.Trusting(keys).Keys.CheckChannel(canaryName, forged); !errors.Is(err, ErrSignature) {
-		t.Errorf("no canary: %v", err)
-	}
+	testkit.Is(t, s.Trusting(keys).Keys.CheckChannel(canaryName, forged), ErrSignature, "no canary")
 
 	age(t, s, time.Now(), 100*time.Hour)
 	found, err := Collect(t.Context(), s.Files(), CollectOptions{})
@@ -97,11 +91,8 @@ func TestCanary(t *testing.T) {
 	for _, percent := range []int{-1, 0, 101} {
 		bad := ended
 		bad.Canary = &Canary{percent, main.Pointer}
-		text, err := bad.Encode()
-		testkit.Must(t, err)
-		if _, err := ParseChannel(text); !errors.Is(err, snapshot.ErrCorrupt) {
-			t.Errorf("%d per cent: %v", percent, err)
-		}
+		text := testkit.Value(bad.Encode())(t)
+		testkit.Fails(ParseChannel(text))(t, snapshot.ErrCorrupt, "%d per cent", percent)
 	}
 }
 
@@ -115,14 +106,12 @@ func TestReplicaReports(t *testing.T) {
 		}
 	}
 	for name, age := range map[string]time.Duration{"new": time.Hour, "old": forgetAfter + time.Hour} {
-		path, err := ReplicaName("stable", name)
-		testkit.Must(t, err)
+		path := testkit.Value(ReplicaName("stable", name))(t)
 		testkit.Must(t, s.Snapshots.PutFile(path, []byte("{}")))
 		at := time.Now().Add(-age)
 		testkit.Must(t, os.Chtimes(filepath.Join(s.Dir(), path), at, at))
 	}
-	_, err := Collect(t.Context(), s.Files(), CollectOptions{})
-	testkit.Must(t, err)
+	testkit.Value(Collect(t.Context(), s.Files(), CollectOptions{}))(t)
 	left, err := NamesIn(filepath.Join(s.Dir(), ReplicasDir, "stable"))
 	if err != nil || len(left) != 1 || left[0] != "new" {
 		t.Errorf("left %q, %v", left, err)
@@ -133,9 +122,7 @@ var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newStore(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "store"))
-	testkit.Must(t, err)
-	return s
+	return testkit.Value(Open(filepath.Join(t.TempDir(), "store")))(t)
 }
 
 func smallTable(name string, value int64) *snapshot.TableData {
@@ -153,8 +140,7 @@ func putSnapshot(t *testing.T, s *Store, id string, tables ...*snapshot.TableDat
 		State: json.RawMessage(`{"seen": [1, 2]}`),
 	}
 	for _, table := range tables {
-		ref, err := s.Segments.PutSegment(table)
-		testkit.Must(t, err)
+		ref := testkit.Value(s.Segments.PutSegment(table))(t)
 		m.Tables = append(m.Tables, ref)
 	}
 	testkit.Must(t, s.Snapshots.PutManifest(m))
@@ -175,47 +161,6 @@ func TestPutSegmentReadsBack(t *testing.T) {
 	}
 }
 
-func TestStoreRoundTrip(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	if _, err := s.Channels.Channel("current"); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("channel of an empty store: %v", err)
-	}
-	one, two := smallTable("one", 1), smallTable("other", 5)
-	putSnapshot(t, s, "s1", one, two)
-	testkit.Must(t, s.Channels.Publish("current", "s1", noon))
-	testkit.Must(t, s.Snapshots.PutReport("s1", []byte(`{"rows": 7}`)))
-	p, err := s.Channels.Channel("current")
-	if err != nil || p.ID != "s1" || !p.PublishedAt.Equal(noon) {
-		t.Fatalf("channel %+v, %v", p, err)
-	}
-	if _, hash, err := s.Snapshots.manifest("s1"); err != nil || hash != p.SHA256 {
-		t.Fatalf("manifest has hash %s (%v), channel says %s", hash, err, p.SHA256)
-	}
-	snap, err := s.Snapshots.Open(p.ID)
-	testkit.Must(t, err)
-	defer snap.Close()
-	for _, want := range []*snapshot.TableData{one, two} {
-		n, err := snap.Segments[want.Name].Column("n")
-		if err != nil || n.Int(1) != want.Columns[0].Ints[1] {
-			t.Errorf("segment of %s: %v", want.Name, err)
-		}
-	}
-	if snap.Manifest.CatalogURL != "https://catalog.example" || !snap.Manifest.SnapshotTime.Equal(noon) {
-		t.Errorf("manifest %+v", snap.Manifest)
-	}
-	if report, err := s.Snapshots.Report("s1"); err != nil || string(report) != `{"rows": 7}` {
-		t.Errorf("report %s, %v", report, err)
-	}
-	if ids, err := s.Snapshots.Manifests(); err != nil || strings.Join(ids, " ") != "s1" {
-		t.Errorf("manifests %v, %v", ids, err)
-	}
-	if names, err := s.Channels.Names(); err != nil || strings.Join(names, " ") != "current" {
-		t.Errorf("channels %v, %v", names, err)
-	}
-	testkit.Must(t, s.Verify("s1"))
-}
-
 // TestStoreKeepsWhatItHas: the same table is one file, which the second write does not touch, and
 // snapshots share it when opened.
 func TestStoreKeepsWhatItHas(t *testing.T) {
@@ -223,32 +168,24 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	s := newStore(t)
 	m1 := putSnapshot(t, s, "s1", smallTable("same", 1), smallTable("other", 1))
 	path, _ := s.Segments.SegmentPath(m1.Tables[0].SHA256)
-	before, err := os.Stat(path)
-	testkit.Must(t, err)
+	before := testkit.Value(os.Stat(path))(t)
 	putSnapshot(t, s, "s2", smallTable("same", 1), smallTable("other", 2))
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the file of an unchanged table was written again (%v)", err)
 	}
-	a, err := s.Snapshots.Open("s1")
-	testkit.Must(t, err)
-	b, err := s.Snapshots.OpenAfter("s2", a)
-	testkit.Must(t, err)
+	a := testkit.Value(s.Snapshots.Open("s1"))(t)
+	b := testkit.Value(s.Snapshots.OpenAfter("s2", a))(t)
 	same := b.Segments["same"]
 	if same != a.Segments["same"] || b.Segments["other"] == a.Segments["other"] {
 		t.Error("segments are not shared")
 	}
 	testkit.Must(t, a.Close())
-	c, err := same.Column("n")
-	if err != nil || c.Int(1) != 2 {
-		t.Errorf("shared segment after one close: %v", err)
-	}
+	testkit.Equal(t, testkit.Value(same.Column("n"))(t).Int(1), 2, "shared segment after one close")
 	testkit.Must(t, b.Close())
 	// Writing the same manifest again changes nothing; another one with the same id is refused.
 	testkit.Must(t, s.Snapshots.PutManifest(m1))
 	m1.CatalogURL = "https://elsewhere.example"
-	if err := s.Snapshots.PutManifest(m1); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("another manifest with the same id: %v", err)
-	}
+	testkit.Is(t, s.Snapshots.PutManifest(m1), fs.ErrExist, "another manifest with the same id")
 }
 
 // TestStoreOpensWhatWasPublished: a manifest that was changed after publishing is not served, even
@@ -258,10 +195,8 @@ func TestStoreOpensWhatWasPublished(t *testing.T) {
 	s := newStore(t)
 	putSnapshot(t, s, "s1", smallTable("n", 1))
 	testkit.Must(t, s.Channels.Publish("current", "s1", noon))
-	p, err := s.Channels.Channel("current")
-	testkit.Must(t, err)
-	snap, err := s.Snapshots.OpenPointer(p, nil)
-	testkit.Must(t, err)
+	p := testkit.Value(s.Channels.Channel("current"))(t)
+	snap := testkit.Value(s.Snapshots.OpenPointer(p, nil))(t)
 	defer snap.Close()
 	path := filepath.Join(s.Snapshots.dir, manifestsDir, "s1.json")
 	data := testkit.ReadFile(t, path)
@@ -269,12 +204,8 @@ func TestStoreOpensWhatWasPublished(t *testing.T) {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Snapshots.OpenPointer(p, snap); !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("opening a changed manifest: %v", err)
-	}
-	if err := s.Verify("s1"); !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("verifying a changed manifest: %v", err)
-	}
+	testkit.Fails(s.Snapshots.OpenPointer(p, snap))(t, snapshot.ErrCorrupt, "opening a changed manifest")
+	testkit.Is(t, s.Verify("s1"), snapshot.ErrCorrupt, "verifying a changed manifest")
 }
 
 // TestStoreHealsASegment: a file damaged in place is replaced by the next write of its table.
@@ -310,15 +241,11 @@ func TestStoreNames(t *testing.T) {
 			errOpen, errChannel, s.Channels.Publish(name, "s1", noon), s.Channels.Publish("c", name, noon),
 			s.Snapshots.PutReport(name, []byte("{}")),
 		} {
-			if !errors.Is(err, ErrName) {
-				t.Errorf("name %q: %v", name, err)
-			}
+			testkit.Is(t, err, ErrName, "name %q", name)
 		}
 	}
 	for _, hash := range []string{"", "..", strings.Repeat("A", 64), strings.Repeat("a", 63), strings.Repeat("g", 64)} {
-		if _, err := s.Segments.SegmentPath(hash); !errors.Is(err, ErrName) {
-			t.Errorf("hash %q: %v", hash, err)
-		}
+		testkit.Fails(s.Segments.SegmentPath(hash))(t, ErrName, "hash %q", hash)
 	}
 }
 
@@ -339,10 +266,7 @@ func TestStoreConcurrentWriters(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	entries, err := os.ReadDir(filepath.Join(s.Snapshots.dir, segmentsDir))
-	if err != nil || len(entries) != 3 {
-		t.Errorf("%d segments, want 3 (%v): %v", len(entries), err, entries)
-	}
+	testkit.Equal(t, len(testkit.Value(os.ReadDir(filepath.Join(s.Snapshots.dir, segmentsDir)))(t)), 3, "segments")
 }
 
 func TestDeltas(t *testing.T) {
@@ -363,17 +287,14 @@ func TestDeltas(t *testing.T) {
 		t.Errorf("deltas to the first snapshot %q, %v", names, err)
 	}
 	file := filepath.Join(s.Dir(), filepath.FromSlash(d.Name()))
-	delta, err := os.ReadFile(file)
-	testkit.Must(t, err)
+	delta := testkit.Value(os.ReadFile(file))(t)
 
 	// Another store that has the first segment gets the second one. It must be exactly that.
 	other := newStore(t)
 	putSnapshot(t, other, "s1", tables.Wide("a", 1))
 	wrong := Delta{d.From, before.Tables[1]}
 	err = other.Segments.AddByDelta(wrong, delta, new(snapshot.DeltaApplier))
-	if !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("a delta to another segment: %v, want ErrCorrupt", err)
-	}
+	testkit.Is(t, err, snapshot.ErrCorrupt, "a delta to another segment")
 	if other.Segments.HasSegment(d.To, false) {
 		t.Error("the store has the segment already")
 	}
@@ -406,8 +327,7 @@ func TestCollectDeltas(t *testing.T) {
 		putSnapshot(t, s, "s3", tables.Wide("a", 3)),
 	}
 	for i := range 2 {
-		_, err := s.PutDeltas(manifests[i], manifests[i+1])
-		testkit.Must(t, err)
+		testkit.Value(s.PutDeltas(manifests[i], manifests[i+1]))(t)
 	}
 	stray := filepath.Join(s.Dir(), deltasDir, "notes.txt")
 	testkit.Must(t, os.WriteFile(stray, nil, 0o600))
@@ -418,8 +338,7 @@ func TestCollectDeltas(t *testing.T) {
 		t.Errorf("a young delta was removed, %v", err)
 	}
 	o.Now = now.Add(2 * time.Hour)
-	_, err = Collect(t.Context(), s.Files(), o)
-	testkit.Must(t, err)
+	testkit.Value(Collect(t.Context(), s.Files(), o))(t)
 	if exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {
 		t.Error("a delta to a segment that was removed is still there")
 	}
