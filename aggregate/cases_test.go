@@ -51,9 +51,7 @@ func TestTooManyGroups(t *testing.T) {
 	table := smallTable(t)
 	var many *TooManyGroups
 	q := &Question{Groups: []Group{{"start", Whole, nil}, {"people", Whole, nil}}, MaxGroups: 8}
-	if r, err := table.Answer(q); err != nil || r.Len() != 8 {
-		t.Errorf("eight groups of at most eight: %v", err)
-	}
+	testkit.Equal(t, testkit.Value(table.Answer(q))(t).Len(), 8, "eight groups of at most eight")
 	q.MaxGroups = 7
 	if _, err := table.Answer(q); !errors.As(err, &many) || many.Max != 7 {
 		t.Errorf("eight groups of at most seven: error %v", err)
@@ -84,8 +82,6 @@ func TestTooManyGroups(t *testing.T) {
 		t.Errorf("too many numbers are counted: %v", err)
 	}
 	for _, g := range []Group{{"no such column", Whole, nil}, {"n", Year, nil}} {
-		if _, err := table.Count(&index.Query{}, g); !errors.Is(err, ErrQuestion) {
-			t.Errorf("by %v: %v", g, err)
-		}
+		testkit.Fails(table.Count(&index.Query{}, g))(t, ErrQuestion, "by %v", g)
 	}
 }

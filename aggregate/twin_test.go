@@ -327,11 +327,7 @@ func generate(tb testing.TB, r *rand.Rand, rows int) *snapshot.Segment {
 // opened is the Table of a segment.
 func opened(tb testing.TB, seg *snapshot.Segment, o Options) *Table {
 	tb.Helper()
-	x, err := index.Open(seg, index.Options{})
-	testkit.Must(tb, err)
-	table, err := Open(x, seg, o)
-	testkit.Must(tb, err)
-	return table
+	return testkit.Value(Open(testkit.Value(index.Open(seg, index.Options{}))(tb), seg, o))(tb)
 }
 
 // randomQuestion has up to four fields and five measures, and up to three filters.
@@ -415,8 +411,7 @@ func TestShared(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 3 {
 		q := randomQuestion(r, seg)
-		answer, err := alone.Answer(q)
-		testkit.Must(t, err)
+		answer := testkit.Value(alone.Answer(q))(t)
 		want := lines(answer, q)
 		for range 2 {
 			wait.Go(func() {

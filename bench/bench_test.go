@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -55,8 +54,7 @@ func TestMain(m *testing.M) {
 
 // script runs a script of this directory, with this binary as its load generator.
 func script(t *testing.T, args ...string) (stdout string, err error) {
-	exe, err := os.Executable()
-	testkit.Must(t, err)
+	exe := testkit.Value(os.Executable())(t)
 	command := exec.Command("python3", args...)
 	command.Env = append(os.Environ(), "HDQS_BENCH_LOAD="+exe)
 	var out, messages bytes.Buffer
@@ -69,9 +67,7 @@ func script(t *testing.T, args ...string) (stdout string, err error) {
 
 // fake is the command of a small server.
 func fake(t *testing.T) string {
-	exe, err := os.Executable()
-	testkit.Must(t, err)
-	return "env BENCH_LISTEN={listen} " + exe
+	return "env BENCH_LISTEN={listen} " + testkit.Value(os.Executable())(t)
 }
 
 // TestCompare compares small servers and both controls, and judges the bounds of a mix.
@@ -89,8 +85,7 @@ func TestCompare(t *testing.T) {
 	args := []string{
 		"compare.py", "--mix", mix, "--rounds", "1", "--burst", "0.02", "--json", results, "ours=" + fake(t),
 	}
-	page, err := script(t, append(args, "whole="+fake(t), "nginx", "fixed")...)
-	testkit.Must(t, err)
+	page := testkit.Value(script(t, append(args, "whole="+fake(t), "nginx", "fixed")...))(t)
 	var found struct {
 		Targets []struct {
 			Query, Encoding string
@@ -113,17 +108,13 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	want := []string{"run identity false", "run gzip true", "run gzip false", "small identity true"}
-	if !slices.Equal(met, want) {
-		t.Errorf("met %q, want %q", met, want)
-	}
+	testkit.EqualLists(t, met, want, "met")
 	want = []string{
 		"run identity ours", "run identity nginx", "run identity fixed", "run gzip ours", "run gzip whole",
 		"run gzip nginx", "small identity ours", "small identity nginx", "small gzip ours", "small gzip nginx",
 		"list identity ours", "list identity nginx", "list gzip ours", "list gzip nginx",
 	}
-	if !slices.Equal(cells, want) {
-		t.Errorf("cells %q, want %q", cells, want)
-	}
+	testkit.EqualLists(t, cells, want, "cells")
 	if !strings.Contains(page, "| run | identity | the same library, the same body from memory | 1e-09 |") {
 		t.Errorf("the report lacks a target:\n%s", page)
 	}
@@ -162,9 +153,7 @@ func TestSwaps(t *testing.T) {
 		{fake(t), "false", queries, "returned non-zero exit status 1"},
 		{fake(t), "true", queries + "1 gone /gone status=404\n", "status 200, want 404"},
 	} {
-		if got := run(c.start, c.swap, c.queries); !strings.Contains(got, c.want) {
-			t.Errorf("%q is not in %q", c.want, got)
-		}
+		testkit.Contains(t, run(c.start, c.swap, c.queries), c.want, "the error")
 	}
 }
 
@@ -241,8 +230,7 @@ func TestLoads(t *testing.T) {
 			queries: queries, encoding: identity, connections: 4, rate: rate, duration: 300 * time.Millisecond,
 			pid: os.Getpid(),
 		}
-		o, err := d.run(server.URL)
-		testkit.Must(t, err)
+		o := testkit.Value(d.run(server.URL))(t)
 		asked := o.requests + o.wrong
 		if o.failed > 0 || o.wrong == 0 || o.wrong > asked/8+5 || o.firstWrong != "wrong: status 422, want 200" {
 			t.Errorf("rate %g: %d good, %d wrong, %d failed, %s", rate, o.requests, o.wrong, o.failed, o.firstWrong)
@@ -279,8 +267,7 @@ func TestStallsCount(t *testing.T) {
 		queries: []query{{weight: 1, name: "q", target: "/", status: 200}}, encoding: identity, connections: 1,
 		rate: 200, duration: time.Second,
 	}
-	o, err := d.run(server.URL)
-	testkit.Must(t, err)
+	o := testkit.Value(d.run(server.URL))(t)
 	// Sixty of two hundred were due during the stall, so the slowest quarter waited long.
 	if p85 := time.Duration(o.latency.ValueAtQuantile(85)); o.requests < 190 || p85 < 50*time.Millisecond {
 		t.Errorf("%d requests, 85 %% within %v", o.requests, p85)

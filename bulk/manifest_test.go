@@ -33,21 +33,14 @@ func small() *Manifest {
 
 func TestManifestIsReadAsWritten(t *testing.T) {
 	t.Parallel()
-	data, err := small().Encode()
-	testkit.Must(t, err)
-	m, err := ParseManifest(data)
-	testkit.Must(t, err)
-	again, err := m.Encode()
-	if err != nil || string(again) != string(data) {
-		t.Errorf("read and written again, %v:\n%s\nwas:\n%s", err, again, data)
-	}
+	data := testkit.Value(small().Encode())(t)
+	m := testkit.Value(ParseManifest(data))(t)
+	testkit.Equal(t, string(testkit.Value(m.Encode())(t)), string(data), "read and written again")
 	f, ok := m.Find("org/part-0.parquet")
 	if !ok || f.SHA256 != digest("a") {
 		t.Fatalf("Find gives %+v, %v", f, ok)
 	}
-	if got, want := f.Name(), "bulk/data/org/"+digest("a")+".parquet"; got != want {
-		t.Errorf("the file is %s in a store, want %s", got, want)
-	}
+	testkit.Equal(t, f.Name(), "bulk/data/org/"+digest("a")+".parquet", "the file in a store")
 	f, ok = m.Find("sources.csv")
 	if got, want := f.Name(), "bulk/data/"+digest("b")+".csv"; !ok || got != want {
 		t.Errorf("the file is %s in a store, want %s", got, want)
@@ -88,11 +81,8 @@ func TestManifestRefusesWrongFields(t *testing.T) {
 	} {
 		m := small()
 		damage(m)
-		data, err := json.Marshal(m)
-		testkit.Must(t, err)
-		if _, err := ParseManifest(data); !errors.Is(err, snapshot.ErrCorrupt) {
-			t.Errorf("%s: error %v, want ErrCorrupt", name, err)
-		}
+		data := testkit.Value(json.Marshal(m))(t)
+		testkit.Fails(ParseManifest(data))(t, snapshot.ErrCorrupt, "%s: error", name)
 		if _, err := m.Encode(); err == nil {
 			t.Errorf("%s: was encoded", name)
 		}
@@ -101,11 +91,9 @@ func TestManifestRefusesWrongFields(t *testing.T) {
 
 // FuzzManifest checks that what is accepted stays in its folder and can be written and read again.
 func FuzzManifest(f *testing.F) {
-	good, err := small().Encode()
-	testkit.Must(f, err)
+	good := testkit.Value(small().Encode())(f)
 	f.Add(good)
-	catalogs, err := described().Encode()
-	testkit.Must(f, err)
+	catalogs := testkit.Value(described().Encode())(f)
 	f.Add(catalogs)
 	f.Add([]byte(strings.ReplaceAll(string(catalogs), "affected-people/idps", "-")))
 	for _, change := range [][2]string{
@@ -138,10 +126,8 @@ func FuzzManifest(f *testing.F) {
 				}
 			}
 		}
-		_, err = m.Documents("")
-		testkit.Must(t, err)
-		again, err := m.Encode()
-		testkit.Must(t, err)
+		testkit.Value(m.Documents(""))(t)
+		again := testkit.Value(m.Encode())(t)
 		if _, err := ParseManifest(again); err != nil {
 			t.Fatalf("cannot be read again: %v", err)
 		}
@@ -167,9 +153,7 @@ func TestIndexForReadersOfSTAC(t *testing.T) {
 			t.Errorf("%s is no collection: %v", l.Href, err)
 		}
 	}
-	if want := []string{"child " + with.Snapshot + "/collection.json"}; !slices.Equal(followed, want) {
-		t.Errorf("links %q, want %q", followed, want)
-	}
+	testkit.EqualLists(t, followed, []string{"child " + with.Snapshot + "/collection.json"}, "links")
 	if l := x.Links[2]; l.Rel != "manifest" || l.Snapshot != with.Snapshot ||
 		l.Href != with.Snapshot+"/manifest.json" || len(x.Links) != 5 {
 		t.Errorf("%d links, the third %+v", len(x.Links), l)
@@ -200,9 +184,7 @@ func TestAssetsAreFiles(t *testing.T) {
 			}
 		}
 	}
-	if assets != 3 {
-		t.Errorf("%d assets, want 3", assets)
-	}
+	testkit.Equal(t, assets, 3, "assets")
 }
 
 // described is a manifest with a table of two levels, and one without any.
@@ -241,14 +223,11 @@ func described() *Manifest {
 
 func documents(t *testing.T, m *Manifest, base string) map[string]string {
 	t.Helper()
-	all, err := m.Documents(base)
-	testkit.Must(t, err)
+	all := testkit.Value(m.Documents(base))(t)
 	texts := map[string]string{}
 	for name, text := range all {
 		var parsed map[string]any
-		if err := json.Unmarshal(text, &parsed); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		testkit.Is(t, json.Unmarshal(text, &parsed), nil, "%s", name)
 		texts[name] = string(text)
 	}
 	return texts
@@ -258,9 +237,7 @@ func has(t *testing.T, name, text string, wanted ...string) {
 	t.Helper()
 	flat := strings.Join(strings.Fields(text), " ")
 	for _, want := range wanted {
-		if !strings.Contains(flat, want) {
-			t.Errorf("%s lacks %s:\n%s", name, want, text)
-		}
+		testkit.Contains(t, flat, want, "%s:\n%s", name, text)
 	}
 }
 
@@ -281,16 +258,12 @@ func TestDocuments(t *testing.T) {
 		`"description": "", "name": "reference_period_start", "type": "string"`)
 	has(t, "the flat item", all["metadata/org.json"], `"href": "./org.parquet"`, `"href": "https://l.example"`,
 		`"datetime": "2026-11-22T00:00:00Z"`, `"name": "P", "roles"`)
-	if strings.Contains(all["metadata/org.json"], `"point"`) {
-		t.Error("the item has a column that the file lacks")
-	}
+	testkit.Lacks(t, all["metadata/org.json"], `"point"`, "the item has a column that the file lacks")
 	has(t, "the collection", all["collection.json"], `"./affected-people/collection.json"`, `"2025-12-31T23:59:59Z"`)
 	// Without CSV, a resource for each Parquet file, and no record set of a table with several.
 	has(t, "the package", all["datapackage.json"], `"name": "idps.location_code-afg"`, `"hash": "sha256:`+digest("e"),
 		`"path": "idps/location_code=YEM/part-0.parquet"`, `"title": "P: T"`)
-	if strings.Contains(all["croissant.json"], "idps/resource") {
-		t.Error("a record set of one file of several")
-	}
+	testkit.Lacks(t, all["croissant.json"], "idps/resource", "a record set of one file of several")
 	has(t, "croissant", all["croissant.json"], `"@id": "org/acronym"`, `"contentUrl": "org/part-0.parquet"`)
 	m := described()
 	m.Tables[1].Files = append(m.Tables[1].Files,
@@ -299,9 +272,7 @@ func TestDocuments(t *testing.T) {
 	has(t, "croissant", all["croissant.json"], `"contentUrl": "https://data.example/bulk/x/csv/idps.csv.gz"`,
 		`"@id": "idps/resource_catalog_id"`)
 	has(t, "the package", all["datapackage.json"], `"compression": "gz"`, `"path": "org/part-0.parquet"`)
-	if strings.Contains(all["datapackage.json"], "location_code=YEM") {
-		t.Error("a table is in the package twice")
-	}
+	testkit.Lacks(t, all["datapackage.json"], "location_code=YEM", "a table is in the package twice")
 }
 
 // TestNoSTACWithoutItsFiles: only files in the layout of HDX HAPI have STAC documents.

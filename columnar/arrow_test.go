@@ -148,8 +148,7 @@ func TestArrowSize(t *testing.T) {
 		{scattered, ArrowOptions{Batch: 2000}, true},
 		{scattered, ArrowOptions{Batch: 1992}, false},
 	} {
-		stream, err := NewArrowStream(fields, slices.Values(test.ranges), test.o)
-		testkit.Must(t, err)
+		stream := testkit.Value(NewArrowStream(fields, slices.Values(test.ranges), test.o))(t)
 		var b bytes.Buffer
 		testkit.Must(t, stream.Write(&b))
 		size, ok := stream.Size()

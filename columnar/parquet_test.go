@@ -27,9 +27,7 @@ import (
 // openFile opens what WriteParquet wrote.
 func openFile(t testing.TB, data []byte) *parquet.File {
 	t.Helper()
-	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-	testkit.Must(t, err)
-	return f
+	return testkit.Value(parquet.OpenFile(bytes.NewReader(data), int64(len(data))))(t)
 }
 
 // readRows reads all rows of a file, each value as describe does.
@@ -138,10 +136,8 @@ func TestParquetTwin(t *testing.T) {
 		}
 		o := ParquetOptions{RowGroup: 1 + r.IntN(2500), Bloom: []string{fields[0].Name}}
 		var file, again bytes.Buffer
-		n, err := WriteParquet(&file, fields, slices.Values(ranges), o)
-		testkit.Must(t, err)
-		_, err = WriteParquet(&again, fields, slices.Values(ranges), o)
-		testkit.Must(t, err)
+		n := testkit.Value(WriteParquet(&file, fields, slices.Values(ranges), o))(t)
+		testkit.Value(WriteParquet(&again, fields, slices.Values(ranges), o))(t)
 		if !bytes.Equal(file.Bytes(), again.Bytes()) {
 			t.Errorf("seed %d: the same rows gave other bytes", seed)
 		}
@@ -174,8 +170,7 @@ func checkStatistics(t *testing.T, f *parquet.File, fields []Field, rows []uint3
 		}
 		for i, chunk := range group.ColumnChunks() {
 			bounds := &f.Metadata().RowGroups[g].Columns[i].MetaData.Statistics
-			index, err := chunk.ColumnIndex()
-			testkit.Must(t, err)
+			index := testkit.Value(chunk.ColumnIndex())(t)
 			nulls := int64(0)
 			pages := chunk.Pages()
 			for at := 0; ; at++ {
@@ -229,8 +224,7 @@ func TestParquetSchema(t *testing.T) {
 	fields := allFields(t, r, seg)
 	var file bytes.Buffer
 	o := ParquetOptions{Metadata: map[string]string{"title": "Things"}}
-	_, err := WriteParquet(&file, fields, All(seg), o)
-	testkit.Must(t, err)
+	testkit.Value(WriteParquet(&file, fields, All(seg), o))(t)
 	f := openFile(t, file.Bytes())
 	schema := f.Metadata().Schema[1:]
 	if len(schema) != len(fields) {
@@ -250,9 +244,7 @@ func TestParquetSchema(t *testing.T) {
 			String: "STRING", Boolean: "BOOLEAN", Int64: "INT(64,true)", Double: "DOUBLE",
 			Timestamp: "TIMESTAMP(isAdjustedToUTC=false,unit=MICROS)", Point: "BYTE_ARRAY",
 		}[fields[i].Type()]
-		if got != want {
-			t.Errorf("column %s is of type %s, want %s", e.Name, got, want)
-		}
+		testkit.Equal(t, got, want, "column %s is of type", e.Name)
 		if meaning, _ := f.Lookup("meaning:" + e.Name); meaning != fields[i].Meaning {
 			t.Errorf("column %s means %q, want %q", e.Name, meaning, fields[i].Meaning)
 		}
@@ -295,9 +287,7 @@ func checkGeo(t *testing.T, f *parquet.File, seg *snapshot.Segment) {
 		x, y := lon.Dec(row).Float(), lat.Dec(row).Float()
 		want = [4]float64{min(want[0], x), min(want[1], y), max(want[2], x), max(want[3], y)}
 	}
-	if c.Box != want {
-		t.Errorf("box %v, want %v", c.Box, want)
-	}
+	testkit.Equal(t, c.Box, want, "box")
 }
 
 // TestParquetWriteFails checks that an error of the writer comes back, wherever it happens.
@@ -307,14 +297,11 @@ func TestParquetWriteFails(t *testing.T) {
 	seg := randomSegment(t, r, 500)
 	fields := allFields(t, r, seg)
 	var whole bytes.Buffer
-	_, err := WriteParquet(&whole, fields, All(seg), ParquetOptions{RowGroup: 100})
-	testkit.Must(t, err)
+	testkit.Value(WriteParquet(&whole, fields, All(seg), ParquetOptions{RowGroup: 100}))(t)
 	full := errors.New("disk full")
 	for room := 0; room < whole.Len(); room += 1 + whole.Len()/50 {
 		_, err := WriteParquet(&limited{room, full}, fields, All(seg), ParquetOptions{RowGroup: 100})
-		if !errors.Is(err, full) {
-			t.Errorf("room for %d of %d bytes: error %v", room, whole.Len(), err)
-		}
+		testkit.Is(t, err, full, "room for %d of %d bytes: error", room, whole.Len())
 	}
 }
 
@@ -372,9 +359,7 @@ func TestOrderTwin(t *testing.T) {
 			checkSorted(t, &sortable, ranges, rows)
 		}
 		got := SortedBy(fields, slices.Values(ranges))
-		if want := sortedBy(fields, rows); len(got) != want {
-			t.Errorf("seed %d: sorted by the first %d fields, want %d", seed, len(got), want)
-		}
+		testkit.Equal(t, len(got), sortedBy(fields, rows), "seed %d: sorted by the first fields", seed)
 	}
 }
 
@@ -384,9 +369,7 @@ func checkSorted(t *testing.T, f *Field, ranges []index.Range, rows []uint32) {
 	got := rowsOf(slices.Collect(Sorted(f, slices.Values(ranges))))
 	want := slices.Clone(rows)
 	slices.SortStableFunc(want, func(a, b uint32) int { return compareIn(f, a, b) })
-	if !slices.Equal(got, want) {
-		t.Errorf("rows by %s: %v, want %v", f.Name, got, want)
-	}
+	testkit.EqualLists(t, got, want, "rows by %s", f.Name)
 }
 
 func wantBound(f *Field, row uint32) *string {

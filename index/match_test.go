@@ -55,13 +55,8 @@ func sortFolded(texts []string) {
 func TestMatchCases(t *testing.T) {
 	t.Parallel()
 	for _, c := range readMatchCases(t) {
-		p := compilePattern(c.op, c.pattern)
-		if got := p.match(lowered(c.text)); got != c.want {
-			t.Errorf("%+v: matches: %v", c, got)
-		}
-		if got := matchTwin(c.op, c.pattern, c.text); got != c.want {
-			t.Errorf("%+v: Scan's rule gives %v", c, got)
-		}
+		testkit.Equal(t, compilePattern(c.op, c.pattern).match(lowered(c.text)), c.want, "%+v: matches", c)
+		testkit.Equal(t, matchTwin(c.op, c.pattern, c.text), c.want, "%+v: Scan's rule", c)
 	}
 }
 
@@ -153,9 +148,7 @@ func TestSearchOfManyPatterns(t *testing.T) {
 			t.Fatalf("codes %x, want %x, of op %d %+v in %q", got, want, op, values, texts)
 		}
 	}
-	if kinds < 400 {
-		t.Errorf("only %d ways to find patterns were needed: the test shows little", kinds)
-	}
+	testkit.AtLeast(t, kinds, 400, "ways to find patterns were needed: the test shows little")
 }
 
 // TestKeysOfSeveralValues checks that filters with different values have different keys, however
@@ -245,8 +238,7 @@ func TestTested(t *testing.T) {
 	r := testkit.Random(t)
 	for _, rows := range []int{1, 100, 20_000, 20_000, 70_000} {
 		seg := randomSegment(t, r, rows)
-		plain, err := seg.Column("plain")
-		testkit.Must(t, err)
+		plain := testkit.Value(seg.Column("plain"))(t)
 		if rows >= 20_000 && plain.Coded() {
 			t.Fatal("no numbers without a dictionary")
 		}

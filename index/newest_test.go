@@ -83,9 +83,7 @@ func TestNewestOfSeries(t *testing.T) {
 			}
 		}
 	}
-	if fewer < 10 {
-		t.Errorf("only %d queries had older rows to leave out: the test shows nothing", fewer)
-	}
+	testkit.AtLeast(t, fewer, 10, "queries had older rows to leave out: the test shows nothing")
 }
 
 // TestNewestOptions checks which series an index refuses, and that it refuses Latest without one.
@@ -157,12 +155,10 @@ func TestOverlaps(t *testing.T) {
 		x := opened(t, seg, Options{
 			Series: []string{"series", "number"}[r.IntN(2):], PeriodStart: "start", PeriodEnd: "end",
 		})
-		o, err := x.NewOverlaps()
-		testkit.Must(t, err)
+		o := testkit.Value(x.NewOverlaps())(t)
 		least := Value{Int: int64(r.IntN(5))}
 		q := &Query{Limit: 100, Filters: []Filter{{Columns: []string{"number"}, Op: AtLeast, Value: least}}}
-		got, err := firstMeeting(o, q)
-		testkit.Must(t, err)
+		got := testkit.Value(firstMeeting(o, q))(t)
 		want := allOverlaps(t, o, seg, q)
 		if (got == nil) != (len(want) == 0) || got != nil && !want[*got] {
 			t.Fatalf("found %v, want one of %v", got, want)
@@ -207,8 +203,7 @@ func TestOverlapsOfChunks(t *testing.T) {
 	x := opened(t, tables.Segment(t, data), Options{
 		Series: []string{"number"}, PeriodStart: "start", PeriodEnd: "end",
 	})
-	o, err := x.NewOverlaps()
-	testkit.Must(t, err)
+	o := testkit.Value(x.NewOverlaps())(t)
 	of := func(least int64) *Query {
 		return &Query{Filters: []Filter{{Columns: []string{"number"}, Op: AtLeast, Value: Value{Int: least}}}}
 	}

@@ -309,9 +309,7 @@ func TestWholeEdition(t *testing.T) {
 				want = append(want, uint32(row))
 			}
 		}
-		if !slices.Equal(listRanges(got.Ranges), want) {
-			t.Fatalf("seed %d table %d: rows %v, want %v", seed, i, listRanges(got.Ranges), want)
-		}
+		testkit.EqualLists(t, listRanges(got.Ranges), want, "seed %d table %d: rows", seed, i)
 	}
 }
 
@@ -319,9 +317,7 @@ func TestWholeEdition(t *testing.T) {
 func TestEditionOfYear(t *testing.T) {
 	t.Parallel()
 	at := func(day string) int64 {
-		parsed, err := time.Parse(time.DateOnly, day)
-		testkit.Must(t, err)
-		return parsed.UnixMicro()
+		return testkit.Value(time.Parse(time.DateOnly, day))(t).UnixMicro()
 	}
 	appeal := snapshot.ColumnData{
 		Name: "appeal", Kind: snapshot.Text, Values: []string{"a"},
@@ -352,9 +348,7 @@ func TestEditionOfYear(t *testing.T) {
 	} {
 		var got Page
 		testkit.Must(t, x.Select(&Query{Edition: true, Limit: 9, Filters: c.filters}, &got))
-		if !slices.Equal(listRanges(got.Ranges), c.want) {
-			t.Errorf("%v: rows %v, want %v", c.filters, listRanges(got.Ranges), c.want)
-		}
+		testkit.EqualLists(t, listRanges(got.Ranges), c.want, "%v: rows", c.filters)
 	}
 }
 
@@ -368,8 +362,7 @@ func TestNested(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		rows := placedRows(r, 1+r.IntN(60))
 		x := opened(t, tables.Segment(t, placedTable(rows)), placedOptions())
-		o, err := x.NewOverlaps()
-		testkit.Must(t, err)
+		o := testkit.Value(x.NewOverlaps())(t)
 		for range 6 {
 			q := &Query{Coarsest: r.IntN(2) == 0, Filters: []Filter{number(AtLeast, r.Int64N(1000), "number")}}
 			var page Page

@@ -19,9 +19,7 @@ import (
 // opened is the index of a segment.
 func opened(tb testing.TB, seg *snapshot.Segment, o Options) *Index {
 	tb.Helper()
-	x, err := Open(seg, o)
-	testkit.Must(tb, err)
-	return x
+	return testkit.Value(Open(seg, o))(tb)
 }
 
 // randomSegment has texts of few characters, so that patterns match often.
@@ -387,9 +385,7 @@ func TestSelectShared(t *testing.T) {
 			var got Page
 			for i := range rounds * len(queries) {
 				i = (i*7 + g) % len(queries)
-				if err := x.Select(queries[i], &got); err != nil {
-					t.Errorf("%v", err)
-				}
+				testkit.Is(t, x.Select(queries[i], &got), nil, "Select")
 				if got.Total != pages[i].Total || !slices.Equal(got.Ranges, pages[i].Ranges) {
 					t.Errorf("different answer under concurrency: %s", describe(queries[i]))
 				}

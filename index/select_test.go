@@ -221,22 +221,13 @@ func TestFilterErrors(t *testing.T) {
 		if err := x.Select(q, &p); !errors.Is(err, ErrFilter) || p.Total+p.Rows+len(p.Ranges) != 0 {
 			t.Errorf("%s: %v, page %v", describe(q), err, p)
 		}
-		if err := Scan(seg, q, &p); !errors.Is(err, ErrFilter) {
-			t.Errorf("scan %s: %v", describe(q), err)
-		}
-		if _, err := x.Passing(q); !errors.Is(err, ErrFilter) {
-			t.Errorf("passing %s: %v", describe(q), err)
-		}
-		if _, err := x.Counter(q); !errors.Is(err, ErrFilter) {
-			t.Errorf("counter %s: %v", describe(q), err)
-		}
+		testkit.Is(t, Scan(seg, q, &p), ErrFilter, "scan %s", describe(q))
+		testkit.Fails(x.Passing(q))(t, ErrFilter, "passing %s", describe(q))
+		testkit.Fails(x.Counter(q))(t, ErrFilter, "counter %s", describe(q))
 	}
-	c, err := x.Counter(&Query{})
-	testkit.Must(t, err)
+	c := testkit.Value(x.Counter(&Query{}))(t)
 	defer c.Close()
-	if _, err := c.ByCode("no such column"); !errors.Is(err, ErrFilter) {
-		t.Errorf("a column that is not there: %v", err)
-	}
+	testkit.Fails(c.ByCode("no such column"))(t, ErrFilter, "a column that is not there")
 }
 
 // forget drops an entry, to measure what it saves.

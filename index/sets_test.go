@@ -105,9 +105,7 @@ func freeze(t testing.TB, rows []uint32) []byte {
 // to words, which the race detector refuses at the end of an allocation.
 func freezeBitmap(t testing.TB, m *roaring.Bitmap) []byte {
 	data := make([]byte, m.GetFrozenSizeInBytes()+64)
-	n, err := m.FreezeTo(data)
-	testkit.Must(t, err)
-	return data[:n]
+	return data[:testkit.Value(m.FreezeTo(data))(t)]
 }
 
 // TestChunkAgainstLists intersects random chunks of all shapes in random order and compares rows
@@ -146,9 +144,7 @@ func TestChunkAgainstLists(t *testing.T) {
 			})
 			shapes[fmt.Sprint(cur.shape, "&", o.chunks[0].shape)]++
 			if r.IntN(4) == 0 {
-				if n := cur.countAnd(o, &o.chunks[0]); n != len(want) {
-					t.Fatalf("round %d: %d rows counted, want %d", round, n, len(want))
-				}
+				testkit.Equal(t, cur.countAnd(o, &o.chunks[0]), len(want), "round %d: rows counted", round)
 			}
 			cur.and(o, &o.chunks[0])
 			got := listRows(&cur)
@@ -255,9 +251,7 @@ func TestFrozenFaults(t *testing.T) {
 		"runs counted too high": frozenBytes(container{0, 3, runsType, []uint16{3, 2, 9, 2}}),
 	} {
 		var s set
-		if err := openFrozen(&s, data, rows, false); !errors.Is(err, ErrPosting) {
-			t.Errorf("%s: %v", name, err)
-		}
+		testkit.Is(t, openFrozen(&s, data, rows, false), ErrPosting, "%s", name)
 	}
 	var s set
 	if err := openFrozen(&s, good, rows, false); err != nil || s.rows != 2+5+94 {

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestLists finds literals that name columns that they do not have, or contradict themselves.
@@ -63,11 +65,7 @@ func TestDefaults(t *testing.T) {
 	if l.Table != "air_quality" || l.Source.Role != "air-quality" || l.Source.Dataset != "hdx-hapi-air-quality" {
 		t.Errorf("table %q, source %+v", l.Table, l.Source)
 	}
-	if want := names(geo, []string{resourceID, "pollutant"}, dates, []string{"late"}); !slices.Equal(l.Record, want) {
-		t.Errorf("record %q, want %q", l.Record, want)
-	}
+	testkit.EqualLists(t, l.Record, names(geo, []string{resourceID, "pollutant"}, dates, []string{"late"}), "record")
 	want := names([]string{"stored_admin2_code"}, providers, []string{"pollutant", PeriodStart})
-	if !slices.Equal(l.LastingKey(), want) {
-		t.Errorf("key %q, want %q", l.LastingKey(), want)
-	}
+	testkit.EqualLists(t, l.LastingKey(), want, "key")
 }

@@ -41,9 +41,7 @@ func written(paths *[]string) func(*bulk.File) {
 
 func toStore(t *testing.T, st *store.Store, snap *store.Snapshot, o Options) *bulk.Manifest {
 	t.Helper()
-	m, err := ToStore(t.Context(), bulk.Open(st), snap, o)
-	testkit.Must(t, err)
-	return m
+	return testkit.Value(ToStore(t.Context(), bulk.Open(st), snap, o))(t)
 }
 
 // TestFilesHaveTheRecords compares every value of every file with the interface's JSON, and the CSV
@@ -66,9 +64,7 @@ func TestFilesHaveTheRecords(t *testing.T) {
 				case bulk.Parquet:
 					parts++
 					part := parquetRecords(t, data, info)
-					if len(part) != f.Rows {
-						t.Errorf("%s has %d rows, the manifest says %d", f.Path, len(part), f.Rows)
-					}
+					testkit.Equal(t, len(part), f.Rows, "rows of %s", f.Path)
 					checkPart(t, info, &f, part)
 					got = append(got, part...)
 				default:
@@ -146,9 +142,7 @@ func checkPart(t *testing.T, info *bulk.Table, f *bulk.File, rows []map[string]a
 		if v := r[info.PartitionedBy]; v != nil && v != "" {
 			want = info.PartitionedBy + "=" + strings.ReplaceAll(escape(v.(string)), "+", "%20")
 		}
-		if folder != want {
-			t.Fatalf("%s has a row with %v, which belongs into %s", f.Path, r[info.PartitionedBy], want)
-		}
+		testkit.Equal(t, folder, want, "%s has a row with %v, which belongs into", f.Path, r[info.PartitionedBy])
 	}
 }
 
@@ -172,8 +166,7 @@ func rendered(t *testing.T, seg *snapshot.Segment, info *bulk.Table) (records []
 	for _, f := range e.Fields {
 		fields = append(fields, render.Field{Name: f.Name, Column: f.Column()})
 	}
-	r, err := render.New(seg, fields, encode.Options{})
-	testkit.Must(t, err)
+	r := testkit.Value(render.New(seg, fields, encode.Options{}))(t)
 	var ranges []index.Range
 	if seg.Rows() > 0 {
 		ranges = []index.Range{{From: 0, To: uint32(seg.Rows())}}
@@ -201,8 +194,7 @@ func rendered(t *testing.T, seg *snapshot.Segment, info *bulk.Table) (records []
 // parquetRecords reads a file with the library's generic reader, each value as JSON has it.
 func parquetRecords(t *testing.T, data []byte, info *bulk.Table) (records []map[string]any) {
 	t.Helper()
-	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-	testkit.Must(t, err)
+	f := testkit.Value(parquet.OpenFile(bytes.NewReader(data), int64(len(data))))(t)
 	rows := parquet.NewGenericReader[any](f)
 	defer rows.Close()
 	space := make([]parquet.Row, 64)
@@ -242,8 +234,7 @@ func value(v parquet.Value, typ string) any {
 	case "geometry":
 		b := v.ByteArray()
 		x := math.Float64frombits(binary.LittleEndian.Uint64(b[5:]))
-		y := math.Float64frombits(binary.LittleEndian.Uint64(b[13:]))
-		return fmt.Sprint(x, " ", y)
+		return fmt.Sprint(x, " ", math.Float64frombits(binary.LittleEndian.Uint64(b[13:])))
 	}
 	return v.Int64()
 }
@@ -268,9 +259,7 @@ func decompress(t *testing.T, data []byte, format bulk.Format) []byte {
 		defer z.Close()
 		out, err = z.DecodeAll(data, nil)
 		in.Reset(nil)
-		if n := bytes.Count(data, []byte{0x28, 0xb5, 0x2f, 0xfd}); n != 1 {
-			t.Errorf("%d frames, want one", n)
-		}
+		testkit.Equal(t, bytes.Count(data, []byte{0x28, 0xb5, 0x2f, 0xfd}), 1, "frames")
 	}
 	if err != nil || in.Len() > 0 {
 		t.Fatalf("%v; %d bytes after the first member", err, in.Len())
@@ -306,32 +295,25 @@ func TestUnchangedTablesAreTakenOver(t *testing.T) {
 	second := *first.Manifest
 	second.ID = "s2"
 	second.Tables = slices.Clone(second.Tables)
-	ref, err := st.Segments.PutSegment(randomTable(rand.New(rand.NewPCG(5, 5)), endpoint("org"), 20))
-	testkit.Must(t, err)
+	ref := testkit.Value(st.Segments.PutSegment(randomTable(rand.New(rand.NewPCG(5, 5)), endpoint("org"), 20)))(t)
 	second.Tables[slices.Index(tested, "org")] = ref
 	testkit.Must(t, st.Snapshots.PutManifest(&second))
-	snap, err := st.Snapshots.Open("s2")
-	testkit.Must(t, err)
+	snap := testkit.Value(st.Snapshots.Open("s2"))(t)
 	defer snap.Close()
 	var paths []string
 	o.Written = written(&paths)
 	m := toStore(t, st, snap, o)
 	slices.Sort(paths)
 	want := []string{"csv/org.csv.gz", "csv/org.csv.zst", "org/part-0.parquet", "sources.csv"}
-	if !slices.Equal(paths, want) {
-		t.Errorf("written: %q, want %q", paths, want)
-	}
+	testkit.EqualLists(t, paths, want, "written")
 	for _, name := range tested {
 		same := slices.EqualFunc(m.Table(name).Files, was.Table(name).Files, func(a, b bulk.File) bool {
 			return a.Path == b.Path && a.SHA256 == b.SHA256
 		})
-		if same != (name != "org") {
-			t.Errorf("files of %s are the same: %v", name, same)
-		}
+		testkit.Equal(t, same, (name != "org"), "files of %s are the same", name)
 	}
 	// Written in another store, from nothing, the files are the same.
-	fresh, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
+	fresh := testkit.Value(store.Open(t.TempDir()))(t)
 	again := toStore(t, fresh, snap, Options{PartitionRows: 100})
 	a, errA := m.Encode()
 	b, errB := again.Encode()
@@ -416,12 +398,8 @@ func TestManifestsDoNotChange(t *testing.T) {
 	m := toStore(t, st, snap, Options{})
 	other := *m
 	other.Tables = m.Tables[:1]
-	if err := bulk.Open(st).PutManifest(&other); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("error %v, want fs.ErrExist", err)
-	}
-	if err := bulk.Open(st).PutManifest(m); err != nil {
-		t.Errorf("the same one again: %v", err)
-	}
+	testkit.Is(t, bulk.Open(st).PutManifest(&other), fs.ErrExist, "error")
+	testkit.Is(t, bulk.Open(st).PutManifest(m), nil, "the same one again")
 }
 
 // TestSignedManifests: a reader that requires signatures refuses a manifest without one, and one
@@ -432,9 +410,7 @@ func TestSignedManifests(t *testing.T) {
 	key, keys := testkit.SigningKey(t)
 	trusting := bulk.Open(st.Trusting(keys))
 	m := toStore(t, st, snap, Options{})
-	if _, err := trusting.Manifest("s1"); !errors.Is(err, store.ErrSignature) {
-		t.Errorf("without a signature: error %v", err)
-	}
+	testkit.Fails(trusting.Manifest("s1"))(t, store.ErrSignature, "without a signature: error")
 	toStore(t, st.Signing(key), snap, Options{})
 	if _, err := trusting.Manifest("s1"); err != nil {
 		t.Errorf("with its signature: %v", err)
@@ -446,11 +422,8 @@ func TestSignedManifests(t *testing.T) {
 	}
 	other := *m
 	other.Snapshot = "s2"
-	otherData, err := other.Encode()
-	testkit.Must(t, err)
-	if err := trusting.AddManifest("s2", otherData, signature); !errors.Is(err, store.ErrSignature) {
-		t.Errorf("another snapshot: error %v", err)
-	}
+	otherData := testkit.Value(other.Encode())(t)
+	testkit.Is(t, trusting.AddManifest("s2", otherData, signature), store.ErrSignature, "another snapshot: error")
 }
 
 // TestCollect removes what no snapshot of the store needs any more.
@@ -472,10 +445,8 @@ func TestCollect(t *testing.T) {
 	testkit.Must(t, st.Channels.Publish("stable", "s2", old))
 	before := count(t, dir)
 	for _, o := range []store.CollectOptions{{DryRun: true}, {Grace: 72 * time.Hour}, {}} {
-		found, err := store.Collect(t.Context(), st.Files(), o)
-		testkit.Must(t, err)
-		bulkFound, err := bulk.Collect(t.Context(), st.Files(), found.Manifests, o)
-		testkit.Must(t, err)
+		found := testkit.Value(store.Collect(t.Context(), st.Files(), o))(t)
+		bulkFound := testkit.Value(bulk.Collect(t.Context(), st.Files(), found.Manifests, o))(t)
 		want := 3 * len(tested)
 		if o.Grace > 0 {
 			want = 0
@@ -486,17 +457,10 @@ func TestCollect(t *testing.T) {
 		if n := count(t, dir); (n < before) != (want > 0 && !o.DryRun) {
 			t.Errorf("%+v: %d files remain of %d", o, n, before)
 		}
-		if err := bulk.Open(st).Verify(second.Manifest); err != nil {
-			t.Errorf("%+v: %v", o, err)
-		}
+		testkit.Is(t, bulk.Open(st).Verify(second.Manifest), nil, "%+v", o)
 	}
-	if _, err := bulk.Open(st).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the manifest of the old snapshot: %v", err)
-	}
-	again, err := bulk.Open(st).Snapshots()
-	if err != nil || !slices.Equal(again, []string{kept.Snapshot}) {
-		t.Errorf("the index lists %v, %v", again, err)
-	}
+	testkit.Fails(bulk.Open(st).Manifest("s1"))(t, fs.ErrNotExist, "the manifest of the old snapshot")
+	testkit.EqualLists(t, testkit.Value(bulk.Open(st).Snapshots())(t), []string{kept.Snapshot}, "the index")
 }
 
 func count(t *testing.T, dir string) (n int) {
@@ -525,12 +489,9 @@ func TestTree(t *testing.T) {
 		if i == 1 && !slices.Equal(paths, []string{"sources.csv"}) {
 			t.Errorf("unchanged tables were written again: %q", paths)
 		}
-		if folder != filepath.Join(into, id) {
-			t.Errorf("exported to %s", folder)
-		}
+		testkit.Equal(t, folder, filepath.Join(into, id), "exported to")
 		checkTree(t, into, m)
-		info, err := os.Stat(filepath.Join(folder, "org", "part-0.parquet"))
-		testkit.Must(t, err)
+		info := testkit.Value(os.Stat(filepath.Join(folder, "org", "part-0.parquet")))(t)
 		if i > 0 && os.SameFile(info, inode) != (i == 1) {
 			t.Errorf("%s: the file of an unchanged table is the same: %v", id, i != 1)
 		}
@@ -540,22 +501,17 @@ func TestTree(t *testing.T) {
 			t.Error(err)
 		}
 		_, _, err = ToTree(t.Context(), into, snap, 1, Options{Formats: []bulk.Format{bulk.Parquet}})
-		if !errors.Is(err, fs.ErrExist) {
-			t.Errorf("another export of %s: error %v", id, err)
-		}
+		testkit.Is(t, err, fs.ErrExist, "another export of %s: error", id)
 		checkTree(t, into, m)
 	}
 	names := func() (names []string) {
-		entries, err := os.ReadDir(into)
-		testkit.Must(t, err)
+		entries := testkit.Value(os.ReadDir(into))(t)
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
 		return names
 	}
-	if got := names(); !slices.Equal(got, []string{"index.json", "latest", "s2", "s3"}) {
-		t.Errorf("the directory has %q", got)
-	}
+	testkit.EqualLists(t, names(), []string{"index.json", "latest", "s2", "s3"}, "the directory")
 }
 
 // checkTree checks that the directory has the files of a manifest, and that the index and the link
@@ -567,8 +523,7 @@ func checkTree(t *testing.T, dir string, m *bulk.Manifest) {
 	if err != nil || got.Snapshot != m.Snapshot {
 		t.Fatalf("latest is %v, %v; want %s", got, err, m.Snapshot)
 	}
-	documents, err := m.Documents("")
-	testkit.Must(t, err)
+	documents := testkit.Value(m.Documents(""))(t)
 	for name, text := range documents {
 		if got := testkit.ReadFile(t, filepath.Join(dir, m.Snapshot, name)); !bytes.Equal(got, text) {
 			t.Errorf("%s is not what the manifest gives", name)
@@ -581,13 +536,9 @@ func checkTree(t *testing.T, dir string, m *bulk.Manifest) {
 			t.Errorf("%s is missing or damaged", f.Path)
 		}
 	}
-	if all := count(t, filepath.Join(dir, m.Snapshot)); all != n {
-		t.Errorf("%d files, want %d", all, n)
-	}
+	testkit.Equal(t, count(t, filepath.Join(dir, m.Snapshot)), n, "files")
 	var x bulk.Index
-	if data, err = os.ReadFile(filepath.Join(dir, "index.json")); err != nil {
-		t.Fatal(err)
-	}
+	data = testkit.Value(os.ReadFile(filepath.Join(dir, "index.json")))(t)
 	if err := json.Unmarshal(data, &x); err != nil || x.Links[2].Snapshot != m.Snapshot || x.Type != "Catalog" {
 		t.Errorf("index: %s, %v", data, err)
 	}
@@ -604,7 +555,5 @@ func TestStopped(t *testing.T) {
 	if _, _, err := ToTree(ctx, into, snap, 1, o); !errors.Is(err, reason) {
 		t.Errorf("error %v, want the cause", err)
 	}
-	if n := count(t, into); n != 0 {
-		t.Errorf("%d files are left", n)
-	}
+	testkit.Equal(t, count(t, into), 0, "files are left")
 }

@@ -53,9 +53,7 @@ func TestHAPIFiles(t *testing.T) {
 							want = append(want, r)
 						}
 					}
-					if f.Path != base+"/admin_level="+level+"/part-0.parquet" {
-						t.Errorf("%s is at %s", info.Table, f.Path)
-					}
+					testkit.Equal(t, f.Path, base+"/admin_level="+level+"/part-0.parquet", "%s is at", info.Table)
 				} else if f.Path != base+".parquet" {
 					t.Errorf("%s is at %s", info.Table, f.Path)
 				}
@@ -72,9 +70,7 @@ func TestHAPIFiles(t *testing.T) {
 					}
 				}
 			}
-			if rows != len(records) {
-				t.Errorf("seed %d: the files of %s have %d rows, want %d", seed, info.Table, rows, len(records))
-			}
+			testkit.Equal(t, rows, len(records), "seed %d: rows in the files of %s", seed, info.Table)
 		}
 		again := toStore(t, st, snap, Options{}) // of the formats that there are
 		for f := range again.All {
@@ -83,9 +79,7 @@ func TestHAPIFiles(t *testing.T) {
 			}
 		}
 	}
-	if levels < 10 {
-		t.Errorf("%d files of levels: this tests too little", levels)
-	}
+	testkit.AtLeast(t, levels, 10, "files of levels: this tests too little")
 }
 
 func endpointAt(table string) int {
@@ -108,8 +102,7 @@ func TestLevelsMustBeKnown(t *testing.T) {
 			}
 		}
 		seg := tables.Segment(t, data)
-		column, err := seg.Column(levelField)
-		testkit.Must(t, err)
+		column := testkit.Value(seg.Column(levelField))(t)
 		if _, err := levelsOf(seg, column); err == nil || !strings.Contains(err.Error(), "row 3 has the admin_level") {
 			t.Errorf("level %d: %v", level, err)
 		}

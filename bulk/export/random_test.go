@@ -21,8 +21,7 @@ var tested = []string{"market", "conflict_event", "org", "refugees", "food_price
 // randomStore has a snapshot of garbled tables.
 func randomStore(t testing.TB, dir string, seed uint64, rows int, id string) (*store.Store, *store.Snapshot) {
 	t.Helper()
-	st, err := store.Open(dir)
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(dir))(t)
 	r := rand.New(rand.NewPCG(seed, 9))
 	m := &store.Manifest{
 		Format: store.ManifestFormat, ID: id, SnapshotTime: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC),
@@ -32,14 +31,12 @@ func randomStore(t testing.TB, dir string, seed uint64, rows int, id string) (*s
 		}},
 	}
 	for _, name := range tested {
-		ref, err := st.Segments.PutSegment(randomTable(r, endpoint(name), rows))
-		testkit.Must(t, err)
+		ref := testkit.Value(st.Segments.PutSegment(randomTable(r, endpoint(name), rows)))(t)
 		m.Tables = append(m.Tables, ref)
 		m.Sources = append(m.Sources, store.TableSource{Table: name, Datasets: []string{"d1"}})
 	}
 	testkit.Must(t, st.Snapshots.PutManifest(m))
-	snap, err := st.Snapshots.Open(m.ID)
-	testkit.Must(t, err)
+	snap := testkit.Value(st.Snapshots.Open(m.ID))(t)
 	t.Cleanup(func() { snap.Close() })
 	return st, snap
 }

@@ -77,8 +77,7 @@ type read struct {
 
 func build(t *testing.T, table *Table) *read {
 	t.Helper()
-	made, err := Build(table)
-	testkit.Must(t, err)
+	made := testkit.Value(Build(table))(t)
 	r := &read{t: t, made: made}
 	testkit.Must(t, json.Unmarshal(made.JSON, &r.json))
 	return r
@@ -229,9 +228,7 @@ func TestStatesThatAreGone(t *testing.T) {
 	whole := build(t, table)
 	table.States = table.States[1:]
 	rest := build(t, table)
-	if rest.json.UUID != whole.json.UUID {
-		t.Error("the table has another UUID")
-	}
+	testkit.Equal(t, rest.json.UUID, whole.json.UUID, "the table has another UUID")
 	last := whole.json.Snapshots[3]
 	if got := rest.json.Snapshots[2]; got.List != last.List || got.ID != last.ID {
 		t.Errorf("the last snapshot is %+v, was %+v", got, last)
@@ -321,9 +318,7 @@ func TestWriteKeepsTheVersionBefore(t *testing.T) {
 				data, err := os.ReadFile(filepath.Join(dir, name))
 				kept = kept && err == nil && bytes.Equal(data, want)
 			}
-			if want := k >= i-1; kept != want {
-				t.Errorf("after version %d, version %d is there: %t, want %t", i+1, k+1, kept, want)
-			}
+			testkit.Equal(t, kept, k >= i-1, "after version %d, version %d is there", i+1, k+1)
 		}
 	}
 	testkit.Must(t, os.WriteFile(filepath.Join(dir, hintName), []byte("four"), 0o600))
@@ -347,13 +342,11 @@ func TestWriteKeepsWhatCopiesHave(t *testing.T) {
 	table.States = nil
 	first, second, lost, third := add(1), add(2), add(3), add(4)
 	for _, m := range []*Metadata{first, second} {
-		_, err := Write(dir, m)
-		testkit.Must(t, err)
+		testkit.Value(Write(dir, m))(t)
 	}
 	copied := filepath.Join(t.TempDir(), "metadata")
 	testkit.Must(t, os.CopyFS(copied, os.DirFS(dir)))
-	entries, err := os.ReadDir(copied)
-	testkit.Must(t, err)
+	entries := testkit.Value(os.ReadDir(copied))(t)
 	for i, e := range entries { // in any order
 		at := time.Unix(int64(1e9+i*7919%97), 0)
 		testkit.Must(t, os.Chtimes(filepath.Join(copied, e.Name()), at, at))
@@ -379,8 +372,7 @@ func TestWriteKeepsWhatCopiesHave(t *testing.T) {
 	// Metadata of an earlier release names no manifests, so nothing of it may be removed.
 	earlier := bytes.ReplaceAll(third.JSON, []byte(manifestsKey), []byte("hdqs.other"))
 	testkit.Must(t, os.WriteFile(filepath.Join(copied, metadataName(4)), earlier, 0o600))
-	_, err = Write(copied, add(5))
-	testkit.Must(t, err)
+	testkit.Value(Write(copied, add(5)))(t)
 	for name := range want {
 		if _, err := os.Stat(filepath.Join(copied, name)); err != nil {
 			t.Error(err)
@@ -410,8 +402,7 @@ func TestExpire(t *testing.T) {
 		}
 		dir := t.TempDir()
 		metadata := filepath.Join(dir, filepath.FromSlash(Folder), "t", "metadata")
-		_, err := Write(metadata, whole.made)
-		testkit.Must(t, err)
+		testkit.Value(Write(metadata, whole.made))(t)
 		for range 2 { // the second time nothing changes
 			testkit.Must(t, Expire(dir, kept))
 		}

@@ -26,8 +26,7 @@ import (
 // missing file is found, and the next update mends it.
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
-	st, err := store.Open(dir)
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(dir))(t)
 	b, at := bulk.Open(st), time.Unix(1_700_000_000, 0).UTC()
 	place := func(s string) []cells { return []cells{{Place: &s}} }
 	one, two := putFile(t, b, "event/part-0.parquet", place("b")), putFile(t, b, "event/part-1.parquet", place("c"))
@@ -229,8 +228,7 @@ func putFile(t *testing.T, b *bulk.Bulk, path string, rows []cells) bulk.File {
 	t.Helper()
 	var data bytes.Buffer
 	w := parquet.NewGenericWriter[cells](&data, parquet.MaxRowsPerRowGroup(2))
-	_, err := w.Write(rows)
-	testkit.Must(t, err)
+	testkit.Value(w.Write(rows))(t)
 	testkit.Must(t, w.Close())
 	sum := sha256.Sum256(data.Bytes())
 	f := bulk.File{
@@ -242,8 +240,7 @@ func putFile(t *testing.T, b *bulk.Bulk, path string, rows []cells) bulk.File {
 
 func TestUpdateReadsFooters(t *testing.T) {
 	dir := t.TempDir()
-	st, err := store.Open(dir)
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(dir))(t)
 	b := bulk.Open(st)
 	text := func(s string) *string { return &s }
 	n := func(v int64) *int64 { return &v }
@@ -261,8 +258,7 @@ func TestUpdateReadsFooters(t *testing.T) {
 				{Name: "x", Type: "double"},
 			},
 		}}}
-		data, err := m.Encode()
-		testkit.Must(t, err)
+		data := testkit.Value(m.Encode())(t)
 		testkit.WriteFile(t, filepath.Join(dir, bulk.ManifestName(id)), data)
 	}
 	at := time.Unix(1_700_000_000, 0).UTC()
@@ -312,8 +308,7 @@ func TestUpdateReadsFooters(t *testing.T) {
 func readWritten(t *testing.T, dir string) *read {
 	t.Helper()
 	r := &read{t: t, made: &Metadata{Files: map[string][]byte{}}}
-	entries, err := os.ReadDir(dir)
-	testkit.Must(t, err)
+	entries := testkit.Value(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		r.made.Files[e.Name()] = testkit.ReadFile(t, filepath.Join(dir, e.Name()))
 	}
