@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +13,7 @@ import (
 
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	testkit.Must(t, err)
+	entries := testkit.Value(os.ReadDir(dir))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -25,16 +23,12 @@ func names(t *testing.T, dir string) []string {
 
 func wantNames(t *testing.T, dir string, want ...string) {
 	t.Helper()
-	if got := names(t, dir); !slices.Equal(got, want) {
-		t.Errorf("the directory holds %q, want %q", got, want)
-	}
+	testkit.EqualLists(t, names(t, dir), want, "the directory holds")
 }
 
 func create(t *testing.T, path string) *File {
 	t.Helper()
-	f, err := Create(path)
-	testkit.Must(t, err)
-	return f
+	return testkit.Value(Create(path))(t)
 }
 
 func TestWriteReplaces(t *testing.T) {
@@ -43,15 +37,9 @@ func TestWriteReplaces(t *testing.T) {
 	path := filepath.Join(dir, "a.json")
 	for _, content := range []string{"first", "", "second"} {
 		testkit.Must(t, Write(path, []byte(content)))
-		got, err := os.ReadFile(path)
-		if err != nil || string(got) != content {
-			t.Errorf("read %q, %v; want %q", got, err, content)
-		}
+		testkit.Equal(t, string(testkit.ReadFile(t, path)), content, "the file")
 	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode() != 0o644 {
-		t.Errorf("mode %v, %v; want 0644", info.Mode(), err)
-	}
+	testkit.Equal(t, testkit.Value(os.Stat(path))(t).Mode(), 0o644, "mode")
 	wantNames(t, dir, "a.json")
 }
 
@@ -61,9 +49,7 @@ func TestFailedWriteLeavesOldFile(t *testing.T) {
 	path := filepath.Join(dir, "a.json")
 	testkit.Must(t, Write(path, []byte("old")))
 	broken := errors.New("broken reader")
-	if err := WriteFrom(path, &failingReader{err: broken}); !errors.Is(err, broken) {
-		t.Errorf("error %v, want that of the reader", err)
-	}
+	testkit.Is(t, WriteFrom(path, &failingReader{err: broken}), broken, "error")
 	if got, err := os.ReadFile(path); string(got) != "old" {
 		t.Errorf("the file holds %q, %v; want the old content", got, err)
 	}
@@ -104,12 +90,9 @@ func TestCommitAs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f := create(t, filepath.Join(dir, "segment"))
-	_, err := f.Write([]byte("text"))
-	testkit.Must(t, err)
+	testkit.Value(f.Write([]byte("text")))(t)
 	testkit.Must(t, f.CommitAs(filepath.Join(dir, "digest")))
-	if err := f.Discard(); err != nil {
-		t.Errorf("Discard after CommitAs: %v", err)
-	}
+	testkit.Is(t, f.Discard(), nil, "Discard after CommitAs")
 	wantNames(t, dir, "digest")
 }
 
@@ -117,8 +100,7 @@ func TestWriteErrorHasCount(t *testing.T) {
 	t.Parallel()
 	f := create(t, filepath.Join(t.TempDir(), "a"))
 	defer f.Discard()
-	_, err := f.Write([]byte("text"))
-	testkit.Must(t, err)
+	testkit.Value(f.Write([]byte("text")))(t)
 	f.OS().Close()
 	if _, err := f.Write([]byte("more")); err == nil || !strings.Contains(err.Error(), "after 4 bytes") {
 		t.Errorf("error %v, want the number of bytes before it", err)
@@ -166,11 +148,7 @@ func TestSweepSparesWriters(t *testing.T) {
 		pending = append(pending, f)
 	}
 	testkit.Must(t, Write(filepath.Join(dir, "b.json"), []byte("{}")))
-	if err := pending[0].Commit(); err != nil {
-		t.Errorf("a slow writer lost its file: %v", err)
-	}
-	if err := pending[1].CommitAs(filepath.Join(dir, "c.seg")); err != nil {
-		t.Errorf("a slow writer lost its file: %v", err)
-	}
+	testkit.Is(t, pending[0].Commit(), nil, "a slow writer lost its file")
+	testkit.Is(t, pending[1].CommitAs(filepath.Join(dir, "c.seg")), nil, "a slow writer lost its file")
 	wantNames(t, dir, "a.json", "b.json", "c.seg")
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestBeginStep checks the number of threads and GOGC during two steps of swaps that overlap, and
@@ -35,13 +37,8 @@ func TestBeginStep(t *testing.T) {
 		runtime.GOMAXPROCS(want)
 		check := func(when string, want, wantGarbage int) {
 			t.Helper()
-			if got := runtime.GOMAXPROCS(0); got != want {
-				t.Errorf("%+v, %s: %d threads, want %d", c, when, got, want)
-			}
-			got := debug.SetGCPercent(wantGarbage)
-			if got != wantGarbage {
-				t.Errorf("%+v, %s: GOGC is %d, want %d", c, when, got, wantGarbage)
-			}
+			testkit.Equal(t, runtime.GOMAXPROCS(0), want, "%+v, %s: threads", c, when)
+			testkit.Equal(t, debug.SetGCPercent(wantGarbage), wantGarbage, "%+v, %s: GOGC", c, when)
 		}
 		endFirst := BeginStep()
 		check("in the first step", want+1, c.during)

@@ -18,14 +18,11 @@ import (
 // so several rows of looks are tried. Without a poll none would be in time.
 func TestLook(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testkit.Must(t, err)
+	listener := testkit.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
-	client, err := net.Dial("tcp", listener.Addr().String())
-	testkit.Must(t, err)
+	client := testkit.Value(net.Dial("tcp", listener.Addr().String()))(t)
 	defer client.Close()
-	server, err := listener.Accept()
-	testkit.Must(t, err)
+	server := testkit.Value(listener.Accept())(t)
 	defer server.Close()
 	raw, err := client.(*net.TCPConn).SyscallConn()
 	testkit.Must(t, err)
@@ -99,9 +96,7 @@ func TestRun(t *testing.T) {
 		ran := false
 		Run(func() {
 			ran = true
-			if got := priority(); got != want {
-				t.Errorf("the work has the nice value %d, want %d", got, want)
-			}
+			testkit.Equal(t, priority(), want, "the work has the nice value")
 		})
 		if got := priority(); !ran || got != usual {
 			t.Errorf("the work ran: %t; the nice value after it is %d, before it was %d", ran, got, usual)

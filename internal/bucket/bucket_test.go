@@ -15,8 +15,7 @@ func TestMain(m *testing.M) { objectstest.Main(m) }
 func TestLocation(t *testing.T) {
 	objectstest.Run(t, func(t *testing.T) objectstest.Kind {
 		b := objectstest.NewBucket(t.Name())
-		l, err := Open(b.Address(), fetch.Options{Tries: 4, BackoffMin: time.Millisecond})
-		testkit.Must(t, err)
+		l := testkit.Value(Open(b.Address(), fetch.Options{Tries: 4, BackoffMin: time.Millisecond}))(t)
 		return objectstest.Kind{Store: l, Write: b.Write, Bucket: b}
 	})
 }
@@ -25,8 +24,7 @@ func TestLocation(t *testing.T) {
 func TestRoot(t *testing.T) {
 	b := objectstest.NewBucket(t.Name())
 	b.Write("folder/file", []byte("1"))
-	l, err := Open("s3://"+strings.ToLower(t.Name())+"/", fetch.Options{Tries: 1})
-	testkit.Must(t, err)
+	l := testkit.Value(Open("s3://"+strings.ToLower(t.Name())+"/", fetch.Options{Tries: 1}))(t)
 	if data, _, err := l.Read(t.Context(), "folder/file", "", 10); err != nil || string(data) != "1" {
 		t.Errorf("%q, %v", data, err)
 	}

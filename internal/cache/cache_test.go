@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // twin is a Cache written down slowly: keys in the order of the ring, and which were used.
@@ -104,9 +106,7 @@ func TestCache(t *testing.T) {
 		}
 		c.Clear()
 		for value := range put {
-			if left[value] != 1 {
-				t.Fatalf("seed %d: %s left %d times", seed, value, left[value])
-			}
+			testkit.Equal(t, left[value], 1, "seed %d: %s left times", seed, value)
 		}
 	}
 }

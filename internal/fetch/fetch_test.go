@@ -217,16 +217,12 @@ func TestGuard(t *testing.T) {
 		"suffix is not a part of a label": {listed, "http://badexample.org/"},
 	} {
 		_, _, err := fetchFile(t, c.o, objects.Request{Name: c.url})
-		if !errors.Is(err, ErrRefused) {
-			t.Errorf("%s: got %v", name, err)
-		}
+		testkit.Is(t, err, ErrRefused, "%s", name)
 		if err != nil && strings.Contains(err.Error(), "u:p@") {
 			t.Errorf("%s: the error shows the password: %v", name, err)
 		}
 	}
-	if count.Load() != 0 {
-		t.Errorf("%d requests reached the guarded server", count.Load())
-	}
+	testkit.Equal(t, count.Load(), 0, "requests reached the guarded server")
 }
 
 func TestJSON(t *testing.T) {
@@ -273,9 +269,7 @@ func TestRetryAfter(t *testing.T) {
 		"": 0, "7": 7 * time.Second, "-1": 0, "soon": 0,
 		"Thu, 01 Jan 2026 00:00:30 GMT": 30 * time.Second, "Wed, 31 Dec 2025 00:00:00 GMT": 0,
 	} {
-		if got := retryAfter(value, now); got != want {
-			t.Errorf("%q: got %s, want %s", value, got, want)
-		}
+		testkit.Equal(t, retryAfter(value, now), want, "%q", value)
 	}
 }
 
@@ -308,9 +302,7 @@ func TestGuardOnRedirect(t *testing.T) {
 			t.Errorf("%s: %v", target, err)
 		}
 	}
-	if reached.Load() != 0 {
-		t.Errorf("%d requests reached the private server", reached.Load())
-	}
+	testkit.Equal(t, reached.Load(), 0, "requests reached the private server")
 }
 
 // TestQueueIsNotTime checks that waiting for a slot does not count against the time for a file.
@@ -359,9 +351,7 @@ func TestManners(t *testing.T) {
 		mu.Lock()
 		now--
 		mu.Unlock()
-		if agent := r.Header.Get("User-Agent"); agent != "hdqs/test" {
-			t.Errorf("User-Agent %q", agent)
-		}
+		testkit.Equal(t, r.Header.Get("User-Agent"), "hdqs/test", "User-Agent")
 		fmt.Fprint(w, content)
 	})
 	o := testOptions()
@@ -378,9 +368,7 @@ func TestManners(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if most != 2 {
-		t.Errorf("%d requests at once, want at most 2", most)
-	}
+	testkit.Equal(t, most, 2, "requests at once")
 }
 
 // TestFullDisk checks that a file that cannot be written on this machine does not cause another
@@ -468,9 +456,7 @@ func TestBlocked(t *testing.T) {
 				t.Errorf("%d %q: %v", c.status, c.body, err)
 			}
 		}
-		if got := requests.Load(); got != c.requests {
-			t.Errorf("%d %q: %d requests for two files, want %d", c.status, c.body, got, c.requests)
-		}
+		testkit.Equal(t, requests.Load(), c.requests, "%d %q: requests for two files", c.status, c.body)
 	}
 }
 
@@ -523,9 +509,7 @@ func TestRetryAfterOfAll(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got := requests.Load(); got != 4 {
-		t.Errorf("%d requests for three files and one refusal", got)
-	}
+	testkit.Equal(t, requests.Load(), 4, "requests for three files and one refusal")
 	o.BackoffMax = time.Millisecond
 	requests.Store(0)
 	_, _, err := New(o).Read(t.Context(), server.URL, "", 1<<20)

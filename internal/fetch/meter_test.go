@@ -33,26 +33,17 @@ func TestMeter(t *testing.T) {
 	defer close(stalled)
 	counted := &Meter{Next: http.DefaultTransport, Stall: time.Second}
 	client := &http.Client{Transport: counted}
-	res, err := client.Post(server.URL, "text/plain", strings.NewReader("abc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testkit.Value(client.Post(server.URL, "text/plain", strings.NewReader("abc")))(t)
 	time.Sleep(3 * counted.Stall)
 	if data, err := io.ReadAll(res.Body); err != nil || string(data) != "0123456789" {
 		t.Errorf("a slow reader gets %q, %v", data, err)
 	}
-	if err := res.Body.Close(); err != nil {
-		t.Error(err)
-	}
-	if res, err = client.Get(server.URL + "/stall"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Is(t, res.Body.Close(), nil, "Close")
+	res = testkit.Value(client.Get(server.URL + "/stall"))(t)
 	if data, err := io.ReadAll(res.Body); err == nil || string(data) != "0123456789" {
 		t.Errorf("a stalled response: %q, %v", data, err)
 	}
-	if c := counted.Traffic(); c != (objects.Traffic{Requests: 2, Sent: 3, Received: 20}) {
-		t.Errorf("%+v", c)
-	}
+	testkit.Equal(t, counted.Traffic(), (objects.Traffic{Requests: 2, Sent: 3, Received: 20}), "traffic")
 }
 
 // TestSlowDrip checks that a body slower than MinRate fails as a stalled one does.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,8 +33,7 @@ func seen(name string, shown store.Pointer) Seen {
 // replica, one that is damaged. None of these is good, whatever it says.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
+	s := testkit.Value(store.Open(t.TempDir()))(t)
 	put := func(file string, age time.Duration, text []byte) {
 		t.Helper()
 		name, err := store.ReplicaName("stable", file)
@@ -44,9 +42,7 @@ func TestRead(t *testing.T) {
 		testkit.Must(t, os.Chtimes(filepath.Join(s.Dir(), name), at, at))
 	}
 	encode := func(r Seen) []byte {
-		text, err := json.Marshal(r.Report)
-		testkit.Must(t, err)
-		return text
+		return testkit.Value(json.Marshal(r.Report))(t)
 	}
 	main := store.Channel{}.Moved(pointer("s1", 0))
 	put("a", 0, encode(seen("a", main.Pointer)))
@@ -77,9 +73,7 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s clock: %s is %s: %s", clock, all[i].Replica, state, why)
 			}
 		}
-		if names := Canaries(all, 100); !slices.Equal(names, []string{"a", "e", "f", "g", "h"}) {
-			t.Errorf("known replicas: %q", names)
-		}
+		testkit.EqualLists(t, Canaries(all, 100), []string{"a", "e", "f", "g", "h"}, "known replicas")
 	}
 	if all, err := Read(t.Context(), s.Files(), "stable", time.Now().Add(time.Hour)); err != nil || Enough(all) != 0 {
 		t.Errorf("a clock that is an hour fast: %d per cent, %v; want no known replica", Enough(all), err)
@@ -207,10 +201,8 @@ func TestForgedReport(t *testing.T) {
 	s.Failed, s.Version = forged, forged
 	s.Refused = &Refusal{Pointer: pointer("s2", 1), Stage: forged, Reason: forged}
 	s.Refused.ID, s.Shown.ID = forged, forged
-	text, err := json.Marshal(s.Report)
-	testkit.Must(t, err)
-	r, err := Parse(name, text)
-	testkit.Must(t, err)
+	text := testkit.Value(json.Marshal(s.Report))(t)
+	r := testkit.Value(Parse(name, text))(t)
 	for _, text := range []string{r.Shown.ID, r.Failed, r.Version, r.Refused.ID, r.Refused.Stage, r.Refused.Reason} {
 		if len(text) > mostReason+3 || strings.ContainsFunc(text, unicode.IsControl) ||
 			!strings.HasPrefix(text, "x r9: good") {
@@ -225,8 +217,7 @@ func TestForgedReport(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	const name = "replicas/stable/a.json"
-	text, err := json.Marshal(seen("a", pointer("s1", 0)).Report)
-	testkit.Must(f, err)
+	text := testkit.Value(json.Marshal(seen("a", pointer("s1", 0)).Report))(f)
 	f.Add(text)
 	f.Add([]byte(`{"replica":"a","channel":"stable","due_seconds":1,"refused":{"id":"s1","stage":"open"}}`))
 	f.Add([]byte(`{"replica":"../a","channel":"stable","due_seconds":-1}`))

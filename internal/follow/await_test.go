@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // hangingStep is a step that ignores its context, like a system call on a dead file system, until
@@ -38,9 +40,7 @@ func TestAwaitHang(t *testing.T) {
 		if took := time.Since(began); !errors.Is(err, ErrNoAnswer) || took != 10*time.Second+abandonAfter {
 			t.Errorf("%v after %s, want ErrNoAnswer after the timeout and %s", err, took, abandonAfter)
 		}
-		if want := "reading; reading, for 5s so far"; strings.Join(reasons, "; ") != want {
-			t.Errorf("reported %q, want %s", reasons, want)
-		}
+		testkit.Equal(t, strings.Join(reasons, "; "), "reading; reading, for 5s so far", "reported %q", reasons)
 		if !strings.Contains(log.String(), "taking long") || !strings.Contains(log.String(), "for=5s") {
 			t.Errorf("log %s, want the hang after 5s", &log)
 		}
@@ -77,9 +77,7 @@ func TestAwaitAbandonsOne(t *testing.T) {
 			t.Errorf("%v after %s, want an error %s after the end", err, took, abandonAfter)
 		}
 		for _, text := range []string{"for=5s", "for=15s", "for=35s", "for=1m15s", "for=20m35s", "for=50m35s"} {
-			if !strings.Contains(log.String(), text+"\n") {
-				t.Errorf("no line with %s in the log:\n%s", text, &log)
-			}
+			testkit.Contains(t, log.String(), text+"\n", "no line with %s in the log:\n%s", text, &log)
 		}
 		if n := strings.Count(log.String(), "\n"); n > 15 {
 			t.Errorf("%d lines in an hour:\n%s", n, &log)
@@ -102,9 +100,7 @@ func TestAwaitInterrupted(t *testing.T) {
 		if took := time.Since(began); !errors.Is(err, ErrInterrupted) || !w.again || took != time.Second {
 			t.Errorf("%v after %s, again %v; want ErrInterrupted after 1s", err, took, w.again)
 		}
-		if len(w.abandoned) != 0 {
-			t.Error("the step was abandoned")
-		}
+		testkit.Equal(t, len(w.abandoned), 0, "the step was abandoned")
 		// A result that came in spite of the signal counts.
 		hangups <- syscall.SIGHUP
 		w.again = false

@@ -102,9 +102,7 @@ func TestFollowCanary(t *testing.T) {
 		nameless.mustServe(t, when, others)
 	}
 	main := func() store.Channel {
-		c, err := st.Channels.History(channel)
-		testkit.Must(t, err)
-		return c
+		return testkit.Value(st.Channels.History(channel))(t)
 	}
 	name := store.CanaryOf(channel)
 	file := filepath.Join(st.Dir(), "channels", name+".json")
@@ -158,12 +156,10 @@ func TestReports(t *testing.T) {
 	if !r.Shown.Same(m.shown) || r.Refused != nil || r.Failed != "" || r.Since.IsZero() || r.Unknown() != "" {
 		t.Errorf("at first: %+v", r)
 	}
-	main, err := st.Channels.History(channel)
-	testkit.Must(t, err)
+	main := testkit.Value(st.Channels.History(channel))(t)
 	name := store.CanaryOf(channel)
 	testkit.Must(t, st.Channels.Move(name, unfit, store.StartCanary(main, 100, day)))
-	canary, err := st.Channels.History(name)
-	testkit.Must(t, err)
+	canary := testkit.Value(st.Channels.History(name))(t)
 	if _, err := m.Poll(t.Context()); err == nil {
 		t.Error("a snapshot that does not fit was served")
 	}
@@ -196,7 +192,5 @@ func TestReports(t *testing.T) {
 	testkit.WriteFile(t, replicas, nil) // in place of the folder
 	m.mustServe(t, "without reports", ids[0])
 	m.mustServe(t, "without reports", ids[0])
-	if n := strings.Count(m.log.String(), "cannot be written"); n != 1 {
-		t.Errorf("logged %d times:\n%s", n, &m.log)
-	}
+	testkit.Equal(t, strings.Count(m.log.String(), "cannot be written"), 1, "logged times:\n%s", &m.log)
 }

@@ -33,8 +33,7 @@ const channel = "stable"
 // order.
 func newStore(t *testing.T, times ...time.Time) (*store.Store, []string) {
 	t.Helper()
-	st, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(t.TempDir()))(t)
 	var ids []string
 	for _, at := range times {
 		report, err := loader.Build(t.Context(), loader.Options{
@@ -126,9 +125,7 @@ func TestFollow(t *testing.T) {
 		if err := next(soonest, latest); stageOf(err) != stageChannel || f.served() != ids[0] {
 			t.Errorf("a damaged channel: serves %s, %v; want %s and an error of the channel", f.served(), err, ids[0])
 		}
-		if !strings.Contains(f.log.String(), "the old one stays") {
-			t.Errorf("log without the failure:\n%s", &f.log)
-		}
+		testkit.Contains(t, f.log.String(), "the old one stays", "log without the failure:\n%s", &f.log)
 		testkit.Must(t, os.WriteFile(path, good, 0o600))
 		f.hangups <- syscall.SIGHUP
 		if err := next(0, 0); err != nil || f.reloading != 1 {
@@ -137,9 +134,7 @@ func TestFollow(t *testing.T) {
 
 		cancel()
 		<-ended
-		if err := f.server.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testkit.Is(t, f.server.Shutdown(t.Context()), nil, "Shutdown")
 	})
 }
 
@@ -165,9 +160,7 @@ func TestFollowWithoutInterval(t *testing.T) {
 		}
 		cancel()
 		<-ended
-		if err := f.server.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testkit.Is(t, f.server.Shutdown(t.Context()), nil, "Shutdown")
 	})
 }
 
@@ -221,8 +214,8 @@ func TestFollowDamaged(t *testing.T) {
 			good := testkit.ReadFile(t, path)
 			if d.with != nil {
 				testkit.ReplaceFile(t, path, d.with(bytes.Clone(good)))
-			} else if err := os.Remove(path); err != nil {
-				t.Fatal(err)
+			} else {
+				testkit.Must(t, os.Remove(path))
 			}
 			changed, err := f.Poll(t.Context())
 			if changed || err == nil || stageOf(err) != d.stage || f.served() != ids[0] {
@@ -238,9 +231,7 @@ func TestFollowDamaged(t *testing.T) {
 				t.Fatalf("%s, back: changed %v, %v, serves %s", name, changed, err, f.served())
 			}
 		}
-		if err := f.server.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testkit.Is(t, f.server.Shutdown(t.Context()), nil, "Shutdown")
 	})
 }
 
@@ -266,8 +257,7 @@ func buildShorter(t *testing.T, st *store.Store, at time.Time) *loader.Report {
 // a minute, and SIGHUP ends a pause. Another one fails at once.
 func TestFirstWaits(t *testing.T) {
 	t.Parallel()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	testkit.Must(t, err)
+	closed := testkit.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := "http://" + closed.Addr().String() + "/"
 	closed.Close()
 	for _, patient := range []bool{true, false} {
@@ -275,8 +265,7 @@ func TestFirstWaits(t *testing.T) {
 			f := newFollowed(nil)
 			remote, err := replica.Open(address, fetch.Options{AllowHTTP: true, AllowPrivate: true})
 			testkit.Must(t, err)
-			st, err := store.Open(t.TempDir())
-			testkit.Must(t, err)
+			st := testkit.Value(store.Open(t.TempDir()))(t)
 			f.source.Store, f.source.Remote, f.source.Copy = st, remote, replica.NewReplica(remote, st, channel)
 			f.options.Patient = patient
 			ctx, cancel := context.WithCancel(t.Context())

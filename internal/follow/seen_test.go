@@ -37,11 +37,9 @@ func (p *putBack) start(t *testing.T) error {
 	t.Helper()
 	source := &Source{Store: p.store.Trusting(p.keys), ChannelName: channel}
 	if p.remote != "" {
-		copied, err := store.Open(filepath.Join(p.data, "store"))
-		testkit.Must(t, err)
+		copied := testkit.Value(store.Open(filepath.Join(p.data, "store")))(t)
 		source.Store = copied.Trusting(p.keys)
-		source.Remote, err = replica.Open(p.remote, fetch.Options{AllowHTTP: true, AllowPrivate: true})
-		testkit.Must(t, err)
+		source.Remote = testkit.Value(replica.Open(p.remote, fetch.Options{AllowHTTP: true, AllowPrivate: true}))(t)
 		source.Copy = replica.NewReplica(source.Remote, source.Store, channel)
 		source.Canary = replica.NewReplica(source.Remote, source.Store, store.CanaryOf(channel))
 	}
@@ -114,8 +112,7 @@ func TestPutBack(t *testing.T) {
 					t.Parallel()
 					dir := t.TempDir()
 					testkit.Must(t, os.CopyFS(dir, os.DirFS(plain.Dir())))
-					st, err := store.Open(dir)
-					testkit.Must(t, err)
+					st := testkit.Value(store.Open(dir))(t)
 					p := &putBack{store: st.Signing(key), keys: keys, name: name, data: t.TempDir()}
 					if isWeb {
 						web := httptest.NewServer(http.FileServer(http.Dir(dir)))
@@ -141,8 +138,7 @@ func (p *putBack) run(t *testing.T, a, b, c string, again bool) {
 	}
 	begin := func(id string) {
 		t.Helper()
-		main, err := p.store.Channels.History(channel)
-		testkit.Must(t, err)
+		main := testkit.Value(p.store.Channels.History(channel))(t)
 		testkit.Must(t, p.store.Channels.Move(canary, id, store.StartCanary(main, 100, at)))
 	}
 	attack := func(when, serves string, refuses bool, files [2][]byte) {
@@ -211,9 +207,7 @@ func TestSeenOfOtherKeys(t *testing.T) {
 	testkit.Must(t, p.store.Snapshots.Sign(ids[0]))
 	testkit.Must(t, os.Remove(p.paths()[0]))
 	testkit.Must(t, p.store.Channels.Publish(channel, ids[0], day))
-	if _, err := p.Poll(t.Context()); !errors.Is(err, store.ErrSignature) {
-		t.Errorf("by the lost key: %v", err)
-	}
+	testkit.Fails(p.Poll(t.Context()))(t, store.ErrSignature, "by the lost key")
 	p.keys = keys
 	p.source.Store.Keys.Trust(keys)
 	p.mustServe(t, "running", ids[0], false)

@@ -105,8 +105,7 @@ func TestKeptChanges(t *testing.T) {
 func TestPreopen(t *testing.T) {
 	t.Parallel()
 	st, _ := newStore(t, time.Now())
-	p, err := st.Channels.Channel(channel)
-	testkit.Must(t, err)
+	p := testkit.Value(st.Channels.Channel(channel))(t)
 	fits := func(*store.Manifest) bool { return true }
 	preopen := func() *Preopened {
 		return Preopen(func() (*Source, error) { return &Source{Store: st, ChannelName: channel}, nil }, fits)

@@ -20,13 +20,9 @@ import (
 func sampleOf(t *testing.T) (catalog, views string) {
 	t.Helper()
 	catalog, views = t.TempDir(), t.TempDir()
-	kept, err := Write(catalog, Options{Seed: 1})
-	testkit.Must(t, err)
-	shown, err := WriteViews(views, Options{Seed: 1})
-	testkit.Must(t, err)
-	if !slices.Equal(kept, shown) {
-		t.Errorf("rows of the catalog %v, of the views %v", kept, shown)
-	}
+	kept := testkit.Value(Write(catalog, Options{Seed: 1}))(t)
+	shown := testkit.Value(WriteViews(views, Options{Seed: 1}))(t)
+	testkit.EqualLists(t, kept, shown, "rows of the catalog, of the views")
 	return catalog, views
 }
 
@@ -48,11 +44,8 @@ func readCSV(t *testing.T, path string) *table {
 	t.Helper()
 	text := testkit.ReadFile(t, path)
 	if strings.HasSuffix(path, ".gz") {
-		z, err := gzip.NewReader(bytes.NewReader(text))
-		testkit.Must(t, err)
-		if text, err = io.ReadAll(z); err != nil {
-			t.Fatal(err)
-		}
+		z := testkit.Value(gzip.NewReader(bytes.NewReader(text)))(t)
+		text = testkit.Value(io.ReadAll(z))(t)
 	}
 	all, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
 	if err != nil {
@@ -130,16 +123,12 @@ func TestSameOptionsSameBytes(t *testing.T) {
 		}
 		differing := 0
 		for name, text := range one {
-			if two[name] != text {
-				t.Errorf("%s: the number of cores changes its bytes", name)
-			}
+			testkit.Equal(t, two[name], text, "%s: the number of cores changes its bytes", name)
 			if other[name] != text {
 				differing++
 			}
 		}
-		if differing < 15 {
-			t.Errorf("another seed changes only %d of %d files", differing, len(one))
-		}
+		testkit.AtLeast(t, differing, 15, "files of %d that another seed changes", len(one))
 	}
 }
 
@@ -147,10 +136,8 @@ func TestSameOptionsSameBytes(t *testing.T) {
 func TestEditsLeaveRepeatedRows(t *testing.T) {
 	count := func(edited int) (lines map[string]int, repeated int) {
 		dir := t.TempDir()
-		_, err := Write(dir, Options{Seed: 1, Small: true, Edited: edited})
-		testkit.Must(t, err)
-		files, err := filepath.Glob(filepath.Join(dir, "*", "*.csv"))
-		testkit.Must(t, err)
+		testkit.Value(Write(dir, Options{Seed: 1, Small: true, Edited: edited}))(t)
+		files := testkit.Value(filepath.Glob(filepath.Join(dir, "*", "*.csv")))(t)
 		lines = map[string]int{}
 		for _, file := range files {
 			for line := range strings.Lines(string(testkit.ReadFile(t, file))) {

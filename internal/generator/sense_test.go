@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // sums are the numbers of a column of a view by the values of others. Rows of traps are left out.
@@ -19,10 +21,7 @@ func (f *table) sums(t *testing.T, number string, by ...string) map[string]float
 		for _, column := range by {
 			key = append(key, f.cell(row, column))
 		}
-		n, err := strconv.ParseFloat(f.cell(row, number), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := testkit.Value(strconv.ParseFloat(f.cell(row, number), 64))(t)
 		all[strings.Join(key, "|")] += n
 	}
 	return all
@@ -80,9 +79,7 @@ func TestRowsMakeSense(t *testing.T) {
 			}
 			checked++
 		}
-		if checked < 40 {
-			t.Errorf("%+v: only %d were compared", rule, checked)
-		}
+		testkit.AtLeast(t, checked, 40, "%+v: comparisons", rule)
 	}
 }
 
@@ -128,9 +125,7 @@ func TestNumbersMakeSense(t *testing.T) {
 		currencies[country] = currency
 	}
 	for country, want := range map[string]string{"AFG": "AFN", "TCD": "XAF", "COD": "CDF"} {
-		if currencies[country] != want {
-			t.Errorf("%s has prices in %q, want %s", country, currencies[country], want)
-		}
+		testkit.Equal(t, currencies[country], want, "%s has prices in", country)
 	}
 }
 

@@ -30,8 +30,7 @@ var day = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 // newStore has a snapshot for each change of the file of displaced people.
 func newStore(t *testing.T, changes ...func(string) string) (*store.Store, []*store.Snapshot) {
 	t.Helper()
-	st, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(t.TempDir()))(t)
 	dir := t.TempDir()
 	testkit.Must(t, os.CopyFS(dir, sample.FS))
 	testkit.Must(t, os.Remove(filepath.Join(dir, "catalog.json"))) // it has the old sums
@@ -44,8 +43,7 @@ func newStore(t *testing.T, changes ...func(string) string) (*store.Store, []*st
 			SnapshotTime: day.AddDate(0, 0, i), AllowShrink: []string{loader.AllRoles},
 		})
 		testkit.Must(t, err)
-		snap, err := st.Snapshots.Open(report.Snapshot)
-		testkit.Must(t, err)
+		snap := testkit.Value(st.Snapshots.Open(report.Snapshot))(t)
 		t.Cleanup(func() { testkit.Must(t, snap.Close()) })
 		snaps = append(snaps, snap)
 	}
@@ -73,8 +71,7 @@ func gone(string) string { return "" }
 // rowsOf are the rows of a table as JSON without "table" and "change".
 func rowsOf(t *testing.T, snap *store.Snapshot, e *contract.Endpoint) (rows []string) {
 	t.Helper()
-	empty, err := state.Bind(&store.Snapshot{Manifest: &store.Manifest{}})
-	testkit.Must(t, err)
+	empty := testkit.Value(state.Bind(&store.Snapshot{Manifest: &store.Manifest{}}))(t)
 	bound, err := state.Bind(snap)
 	testkit.Must(t, err)
 	var text bytes.Buffer
@@ -96,8 +93,7 @@ func TestMake(t *testing.T) {
 	text, rows, err := Make(snaps[0], snaps[1], &store.Keys{})
 	testkit.Must(t, err)
 	from, to := snaps[0].Manifest.ID, snaps[1].Manifest.ID
-	kept, err := Parse(from, to, text, &store.Keys{})
-	testkit.Must(t, err)
+	kept := testkit.Value(Parse(from, to, text, &store.Keys{}))(t)
 	seen := 0
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
@@ -135,13 +131,9 @@ func TestMake(t *testing.T) {
 	}
 	count := 0
 	testkit.Must(t, kept.EachRow(rows, func([]byte) error { count++; return nil }))
-	if count != seen {
-		t.Errorf("%d rows are kept, want %d", count, seen)
-	}
+	testkit.Equal(t, count, seen, "rows are kept")
 	rows[len(rows)-1] ^= 1
-	if err := kept.EachRow(rows, func([]byte) error { return nil }); !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("damaged rows: %v", err)
-	}
+	testkit.Is(t, kept.EachRow(rows, func([]byte) error { return nil }), snapshot.ErrCorrupt, "damaged rows")
 	was, is := state.Published{Manifest: snaps[0].Manifest}, state.Published{Manifest: snaps[1].Manifest, At: day}
 	whole := state.NewChange(was, is)
 	whole.Counts = kept.Change.Counts
@@ -169,13 +161,9 @@ func TestSigned(t *testing.T) {
 	}
 	forged := bytes.Replace(signed, []byte("35"), []byte("34"), 1)
 	for name, text := range map[string][]byte{"unsigned": plain, "forged": forged, "empty": nil} {
-		if _, err := Parse(from, to, text, strict); !errors.Is(err, store.ErrSignature) {
-			t.Errorf("%s: %v", name, err)
-		}
+		testkit.Fails(Parse(from, to, text, strict))(t, store.ErrSignature, "%s", name)
 	}
-	if _, err := Parse(to, from, signed, strict); !errors.Is(err, store.ErrSignature) {
-		t.Errorf("of other snapshots: %v", err)
-	}
+	testkit.Fails(Parse(to, from, signed, strict))(t, store.ErrSignature, "of other snapshots")
 }
 
 // TestRow: a row is found now and in what is kept, or in a comparison, with the same lines.
@@ -221,12 +209,9 @@ func TestRow(t *testing.T) {
 		testkit.Must(t, errors.Join(st.Snapshots.PutFile(RowsName(a, b), rows), st.Snapshots.PutFile(Name(a, b), text)))
 	}
 	name := []string{"location_code=AFG", "admin2_code=AF0101", "reporting_round=1", "assessment_type=BA"}
-	compared, err := find(false, name...)
-	testkit.Must(t, err)
-	read, err := find(true, name...)
-	if err != nil || read != compared {
-		t.Errorf("kept: %v\n%s\nwant\n%s", err, read, compared)
-	}
+	compared := testkit.Value(find(false, name...))(t)
+	read := testkit.Value(find(true, name...))(t)
+	testkit.Equal(t, read, compared, "kept")
 	var got []string
 	d := json.NewDecoder(strings.NewReader(read))
 	for {
@@ -235,11 +220,11 @@ func TestRow(t *testing.T) {
 			Population       int
 			Was              map[string]any
 		}
-		if err := d.Decode(&v); errors.Is(err, io.EOF) {
+		err := d.Decode(&v)
+		if errors.Is(err, io.EOF) {
 			break
-		} else if err != nil {
-			t.Fatal(err)
 		}
+		testkit.Must(t, err)
 		got = append(got, fmt.Sprint(v.Snapshot[:8], " ", v.Change, " ", v.Population, " ", v.Was))
 	}
 	if want := []string{
@@ -250,18 +235,11 @@ func TestRow(t *testing.T) {
 	if _, err := find(true, "location_code=AFG"); err == nil || !strings.Contains(err.Error(), "reporting_round") {
 		t.Errorf("several rows: %v", err)
 	}
-	if text, err := find(true, "location_code=XXX"); err != nil || text != "" {
-		t.Errorf("no row: %q, %v", text, err)
-	}
+	testkit.Equal(t, testkit.Value(find(true, "location_code=XXX"))(t), "", "no row")
 
 	testkit.Must(t, Prune(t.Context(), st.Files(), 2))
-	left, err := st.Files().List(t.Context(), folder)
-	if err != nil || len(left) != 4 {
-		t.Errorf("left %+v, %v", left, err)
-	}
-	if _, err := find(true, name...); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("without the oldest: %v", err)
-	}
+	testkit.Equal(t, len(testkit.Value(st.Files().List(t.Context(), folder))(t)), 4, "files left")
+	testkit.Fails(find(true, name...))(t, os.ErrNotExist, "without the oldest")
 }
 
 func FuzzParse(f *testing.F) {

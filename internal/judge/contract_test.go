@@ -27,11 +27,9 @@ func TestCondensedContract(t *testing.T) {
 	if _, err := os.Stat(full); os.IsNotExist(err) {
 		return
 	}
-	c, err := parseContract(testkit.ReadFile(t, full))
-	testkit.Must(t, err)
+	c := testkit.Value(parseContract(testkit.ReadFile(t, full)))(t)
 	withoutSource(c.Errors)
-	now, err := parseContract(testdata.Contract)
-	testkit.Must(t, err)
+	now := testkit.Value(parseContract(testdata.Contract))(t)
 	c.Sums = now.Sums
 	got := condense(c)
 	if *update {
@@ -130,8 +128,7 @@ func TestWrongSumFixtures(t *testing.T) {
 		"--snapshot-time", wholeTime)
 	base := serveStore(t, binary, store)
 	w := readServed(t, base, "")
-	c, err := newClient(base)
-	testkit.Must(t, err)
+	c := testkit.Value(newClient(base))(t)
 	text := string(testkit.ReadFile(t, filepath.Join("..", "..", "cmd", "hdqs", "testdata", "wrong_sums.txt")))
 	traps := trapText.FindAllStringSubmatch(text, -1)
 	refused, lists, judged := 0, map[string]bool{}, map[string]bool{}

@@ -23,8 +23,7 @@ import (
 func writeEdition(t *testing.T, from string, edit func(*endpoint, [][]string) [][]string) string {
 	t.Helper()
 	to := t.TempDir()
-	c, err := parseContract(testdata.Contract)
-	testkit.Must(t, err)
+	c := testkit.Value(parseContract(testdata.Contract))(t)
 	for _, e := range c.Paths {
 		name := dumpOf(e.Path) + ".csv"
 		text, err := readMaybeGzip(filepath.Join(from, name))
@@ -32,8 +31,7 @@ func writeEdition(t *testing.T, from string, edit func(*endpoint, [][]string) []
 			continue
 		}
 		testkit.Must(t, err)
-		records, err := splitCSV(text)
-		testkit.Must(t, err)
+		records := testkit.Value(splitCSV(text))(t)
 		var b bytes.Buffer
 		testkit.Must(t, csv.NewWriter(&b).WriteAll(edit(e, records)))
 		testkit.WriteFile(t, filepath.Join(to, name), b.Bytes())

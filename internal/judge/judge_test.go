@@ -22,11 +22,8 @@ import (
 
 func smallWorld(t testing.TB) *world {
 	t.Helper()
-	c, err := parseContract(testdata.Contract)
-	testkit.Must(t, err)
-	w, err := readWorld(c, "testdata/views", "", time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC))
-	testkit.Must(t, err)
-	return w
+	c := testkit.Value(parseContract(testdata.Contract))(t)
+	return testkit.Value(readWorld(c, "testdata/views", "", time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)))(t)
 }
 
 // TestCases compares the judge's answers with answers written by hand.
@@ -60,9 +57,7 @@ func TestCases(t *testing.T) {
 			t.Fatalf("cases.txt:%d: unknown verb %q", n+1, verb)
 		}
 	}
-	if cases < 70 {
-		t.Errorf("only %d cases ran", cases)
-	}
+	testkit.AtLeast(t, cases, 70, "cases ran")
 }
 
 func shownIn(t *testing.T, body, name string) []string {
@@ -235,9 +230,7 @@ func packed(t *testing.T, coding string, body []byte) []byte {
 	if _, err := z.Write(body); err != nil {
 		t.Error(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.Is(t, z.Close(), nil, "Close")
 	return b.Bytes()
 }
 

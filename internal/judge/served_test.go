@@ -21,10 +21,8 @@ import (
 // readServed reads all rows of a server's snapshot: of the current one if none is named.
 func readServed(t *testing.T, base, snapshot string) *world {
 	t.Helper()
-	c, err := parseContract(testdata.Contract)
-	testkit.Must(t, err)
-	client, err := newClient(base)
-	testkit.Must(t, err)
+	c := testkit.Value(parseContract(testdata.Contract))(t)
+	client := testkit.Value(newClient(base))(t)
 	w := &world{contract: c, rows: map[string][]row{}}
 	for _, e := range c.Paths {
 		if err := w.readPages(client, e, snapshot); err != nil {

@@ -25,9 +25,7 @@ func TestJudge(t *testing.T) {
 	binary := hdqsBinary(t)
 	generate := func(write func(string, generator.Options) ([]generator.Count, error), o generator.Options) string {
 		dir := t.TempDir()
-		if _, err := write(dir, o); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Value(write(dir, o))(t)
 		return dir
 	}
 	made := generate(generator.WriteViews, generator.Options{Seed: 11})
@@ -39,8 +37,7 @@ func TestJudge(t *testing.T) {
 	odd := oddEdition(t, made, 23)
 	inputs := []input{{"made", made, made, allKinds, "1500"}, {"odd", odd, odd, allKinds, "1500"}}
 	if testkit.Long() {
-		small, err := filepath.Abs("testdata/views")
-		testkit.Must(t, err)
+		small := testkit.Value(filepath.Abs("testdata/views"))(t)
 		large := generate(generator.WriteViews, generator.Options{Seed: 12, Scale: 0.01})
 		inputs = []input{
 			{"made", made, made, allKinds, "4000"},
@@ -73,18 +70,14 @@ func judge(t *testing.T, w *world, base string, flags ...string) {
 	t.Helper()
 	o := parse(append([]string{"-parallel", "4", "-base", base}, flags...))
 	var out strings.Builder
-	if err := o.check(w, &out); err != nil {
-		t.Errorf("%q: %v\n%s", flags, err, out.String())
-	}
+	testkit.Is(t, o.check(w, &out), nil, "%q\n%s", flags, out.String())
 	t.Log(strings.TrimSpace(out.String()))
 }
 
 // worldOf reads the rows that flags name.
 func worldOf(t *testing.T, flags ...string) *world {
 	t.Helper()
-	w, err := parse(append([]string{"-snapshot-time", wholeTime}, flags...)).world()
-	testkit.Must(t, err)
-	return w
+	return testkit.Value(parse(append([]string{"-snapshot-time", wholeTime}, flags...)).world())(t)
 }
 
 // judgeChanges compares the snapshot of dumps with that of a later edition.
@@ -106,8 +99,7 @@ func judgeChanges(t *testing.T, w *world, binary, views string, seed uint64) {
 // snapshotOf is the id of the served snapshot.
 func snapshotOf(t *testing.T, base string) string {
 	t.Helper()
-	c, err := newClient(base)
-	testkit.Must(t, err)
+	c := testkit.Value(newClient(base))(t)
 	got, err := c.send(request{Method: "GET", Path: pathPrefix + "metadata/sector?limit=0&app_identifier=" + goodOne})
 	testkit.Must(t, err)
 	return got.Headers.Get("X-Snapshot-Id")
@@ -198,8 +190,7 @@ func command(t *testing.T, name string, args ...string) {
 // serveStore starts the server on a free port and returns its URL.
 func serveStore(t *testing.T, binary, store string, flags ...string) string {
 	t.Helper()
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	testkit.Must(t, err)
+	log := testkit.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	defer log.Close()
 	cmd := exec.Command(binary, append([]string{"serve", "--store", store, "--listen", "127.0.0.1:0"}, flags...)...)
 	cmd.Stdout, cmd.Stderr = log, log

@@ -13,8 +13,7 @@ import (
 
 // TestCgroupLimit finds the limits of testdata/cgroups.txt.
 func TestCgroupLimit(t *testing.T) {
-	archive, err := txtar.ParseFile("testdata/cgroups.txt")
-	testkit.Must(t, err)
+	archive := testkit.Value(txtar.ParseFile("testdata/cgroups.txt"))(t)
 	cases, root, want := 0, "", ""
 	check := func() {
 		limit, err := limitBelow(root)
@@ -25,9 +24,7 @@ func TestCgroupLimit(t *testing.T) {
 		case limit == (Limit{}):
 			got = "none"
 		}
-		if got != want {
-			t.Errorf("case %d: %s, want %s", cases, got, want)
-		}
+		testkit.Equal(t, got, want, "case %d", cases)
 	}
 	for _, f := range append(archive.Files, txtar.File{Name: "case"}) {
 		if !strings.HasPrefix(f.Name, "case") {
@@ -39,9 +36,7 @@ func TestCgroupLimit(t *testing.T) {
 		}
 		cases, root, want = cases+1, t.TempDir(), strings.TrimSpace(string(f.Data))
 	}
-	if cases < 11 {
-		t.Errorf("%d cases", cases)
-	}
+	testkit.AtLeast(t, cases, 11, "cases")
 }
 
 // FuzzHierarchies: any content of the two files gives paths below a mount, and no panic.
@@ -65,9 +60,7 @@ func TestSizes(t *testing.T) {
 		"2 GiB": 2 << 30, "2G": 2 << 30, "2GB": 2 << 30, "512M": 512 << 20, "1 KB": 1 << 10, "7 B": 7,
 		" 1TiB ": 1 << 40,
 	} {
-		if got, err := ParseSize(text); err != nil || got != want {
-			t.Errorf("ParseSize(%q) = %d, %v; want %d", text, got, err, want)
-		}
+		testkit.Equal(t, testkit.Value(ParseSize(text))(t), want, "ParseSize(%q)", text)
 	}
 	for _, text := range []string{
 		"", "MiB", "-1", "-1MiB", "1e3", "0x10", "512MBB", "512m", "2GM", "2BG", "1.2.3GiB", "inf", "NaN", "9e99",
@@ -82,8 +75,6 @@ func TestSizes(t *testing.T) {
 	for bytes, want := range map[int64]string{
 		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 231211008: "220.5 MiB", 3 << 29: "1.5 GiB",
 	} {
-		if got := Size(bytes); got != want {
-			t.Errorf("Size(%d) = %q, want %q", bytes, got, want)
-		}
+		testkit.Equal(t, Size(bytes), want, "Size(%d) =", bytes)
 	}
 }

@@ -35,9 +35,7 @@ func TestIrregular(t *testing.T) {
 	_, statErr := dir.Stat(t.Context(), "pipe")
 	_, downloadErr := dir.Download(t.Context(), objects.Request{Name: "pipe"}, dir.Path("file"))
 	for i, err := range []error{readErr, statErr, downloadErr} {
-		if !errors.Is(err, objects.ErrIrregular) {
-			t.Errorf("operation %d: %v", i, err)
-		}
+		testkit.Is(t, err, objects.ErrIrregular, "operation %d", i)
 	}
 	if all, err := dir.List(t.Context(), ""); err != nil || len(all) > 0 {
 		t.Errorf("listed %v, %v", all, err)
@@ -55,7 +53,5 @@ func TestGrowing(t *testing.T) {
 		_, err = f.WriteString("2\n")
 		testkit.Must(t, errors.Join(err, f.Close()))
 	}}
-	if _, err := dir.Download(t.Context(), q, dir.Path("copy")); !errors.Is(err, objects.ErrMismatch) {
-		t.Errorf("%v", err)
-	}
+	testkit.Fails(dir.Download(t.Context(), q, dir.Path("copy")))(t, objects.ErrMismatch, "Download")
 }

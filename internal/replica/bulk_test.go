@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -52,9 +51,7 @@ func TestBulkPushAndFetch(t *testing.T) {
 		t.Errorf("requests %q", puts)
 	}
 	p.fetch()
-	if _, err := bulk.Open(p.reader).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("bulk files were fetched unasked: %v", err)
-	}
+	testkit.Fails(bulk.Open(p.reader).Manifest("s1"))(t, fs.ErrNotExist, "bulk files were fetched unasked")
 	got, err := p.replica.FetchBulk(t.Context(), "s1", false)
 	if err != nil || got.Files != 2 || got.Bytes != 6 {
 		t.Fatalf("fetched %+v, %v", got, err)
@@ -76,9 +73,7 @@ func TestBulkPushAndFetch(t *testing.T) {
 		t.Errorf("fetched %+v, %v", got, err)
 	}
 	third := p.put("s3", table("a", 3))
-	if _, err = p.replica.FetchBulk(t.Context(), "s3", false); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a snapshot without bulk files: %v", err)
-	}
+	testkit.Fails(p.replica.FetchBulk(t.Context(), "s3", false))(t, fs.ErrNotExist, "a snapshot without bulk files")
 	// They can come later, without a new snapshot.
 	addBulk(t, p.writer, third, "four")
 	p.push()
@@ -105,9 +100,7 @@ func TestBulkFetchRefuses(t *testing.T) {
 		if !errors.Is(err, snapshot.ErrCorrupt) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v", what, err)
 		}
-		if _, err := bulk.Open(p.reader).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: there is a manifest: %v", what, err)
-		}
+		testkit.Fails(bulk.Open(p.reader).Manifest("s1"))(t, fs.ErrNotExist, "%s: there is a manifest", what)
 		if bulk.Open(p.reader).Has(&m.Tables[0].Files[0], false) {
 			t.Errorf("%s: the file is there", what)
 		}
@@ -118,8 +111,7 @@ func TestBulkFetchRefuses(t *testing.T) {
 	}
 	// A file that is damaged here is not uploaded.
 	testkit.Must(t, os.WriteFile(bulk.Open(p.writer).Path(&m.Tables[0].Files[1]), []byte("ANOTHER"), 0o644))
-	fresh, err := Open(objectstest.NewBucket("other").Address(), fetch.Options{})
-	testkit.Must(t, err)
+	fresh := testkit.Value(Open(objectstest.NewBucket("other").Address(), fetch.Options{}))(t)
 	if _, err := fresh.Push(t.Context(), p.writer, "stable", Version{}, false); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a damaged file was uploaded: %v", err)
 	}
@@ -136,12 +128,8 @@ func TestBulkSigned(t *testing.T) {
 	}
 	p.Set(func(b *objectstest.Bucket) { delete(b.Objects, bulk.SignatureName("s1")) })
 	replica := NewReplica(p.remote, newStore(t).Trusting(keys), "stable")
-	if _, err := replica.FetchBulk(t.Context(), "s1", false); !errors.Is(err, store.ErrSignature) {
-		t.Errorf("without a signature: %v", err)
-	}
-	if n := len(p.Take("GET bulk/data")); n != 1 {
-		t.Errorf("%d downloads of files, want that of the signed manifest only", n)
-	}
+	testkit.Fails(replica.FetchBulk(t.Context(), "s1", false))(t, store.ErrSignature, "without a signature")
+	testkit.Equal(t, len(p.Take("GET bulk/data")), 1, "downloads of files")
 }
 
 // TestIcebergPushAndFetch: metadata goes to the bucket before the hint that publishes it, and a
@@ -156,9 +144,7 @@ func TestIcebergPushAndFetch(t *testing.T) {
 	}
 	testkit.Must(t, p.remote.PushIceberg(t.Context(), p.writer))
 	want := []string{"PUT bulk/iceberg/a/metadata/v1.metadata.json", "PUT bulk/iceberg/a/metadata/version-hint.text"}
-	if puts := p.Take("PUT"); !slices.Equal(puts, want) {
-		t.Errorf("requests %q, want %q", puts, want)
-	}
+	testkit.EqualLists(t, p.Take("PUT"), want, "requests")
 	testkit.Must(t, p.replica.FetchIceberg(t.Context()))
 	for _, name := range []string{"v1.metadata.json", "version-hint.text"} {
 		a := testkit.ReadFile(t, filepath.Join(folder(p.writer), name))

@@ -39,8 +39,7 @@ func TestFetchByDelta(t *testing.T) {
 	first := p.put("s1", tables.Wide("a", 1), tables.Wide("b", 1))
 	server := httptest.NewServer(http.FileServer(http.Dir(p.writer.Dir())))
 	t.Cleanup(server.Close)
-	web, err := Open(server.URL, fetch.Options{AllowHTTP: true, AllowPrivate: true})
-	testkit.Must(t, err)
+	web := testkit.Value(Open(server.URL, fetch.Options{AllowHTTP: true, AllowPrivate: true}))(t)
 	readers := []*store.Store{p.reader, newStore(t)}
 	replicas := []*Replica{p.replica, NewReplica(web, readers[1], "stable")}
 	for i, replica := range replicas {
@@ -57,8 +56,7 @@ func TestFetchByDelta(t *testing.T) {
 	if at < 0 || at > last {
 		t.Errorf("uploaded %q, want the delta before the channel", puts)
 	}
-	info, err := os.Stat(filepath.Join(p.writer.Dir(), filepath.FromSlash(d.Name())))
-	testkit.Must(t, err)
+	info := testkit.Value(os.Stat(filepath.Join(p.writer.Dir(), filepath.FromSlash(d.Name()))))(t)
 	for i, replica := range replicas {
 		beside := 0
 		replica.Beside = func(work func()) { beside++; work() }
@@ -105,8 +103,7 @@ func TestDeltaFaults(t *testing.T) {
 		{
 			name: "of a damaged segment", fault: func(b []byte) []byte { return b }, fallbacks: 1,
 			own: func(t *testing.T, file string) {
-				data, err := os.ReadFile(file)
-				testkit.Must(t, err)
+				data := testkit.Value(os.ReadFile(file))(t)
 				data[len(data)/2] ^= 1
 				testkit.Must(t, os.WriteFile(file, data, 0o600))
 			},
@@ -132,8 +129,7 @@ func TestDeltaFaults(t *testing.T) {
 				}
 			})
 			if c.own != nil {
-				path, err := p.reader.Segments.SegmentPath(d.From.SHA256)
-				testkit.Must(t, err)
+				path := testkit.Value(p.reader.Segments.SegmentPath(d.From.SHA256))(t)
 				c.own(t, path)
 			}
 			f := p.fetch()

@@ -38,8 +38,7 @@ func newPairNamed(t *testing.T, name string) *pair {
 	t.Parallel()
 	p := &pair{t: t, writer: newStore(t), reader: newStore(t)}
 	p.Bucket = objectstest.NewBucket(name)
-	r, err := Open(p.Address(), fetch.Options{})
-	testkit.Must(t, err)
+	r := testkit.Value(Open(p.Address(), fetch.Options{}))(t)
 	r.Timeout = testkit.Patience // which no load of the machine reaches
 	p.remote = r
 	p.replica = NewReplica(p.remote, p.reader, "stable")

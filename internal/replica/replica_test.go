@@ -26,9 +26,7 @@ var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newStore(t *testing.T) *store.Store {
 	t.Helper()
-	s, err := store.Open(filepath.Join(t.TempDir(), "store"))
-	testkit.Must(t, err)
-	return s
+	return testkit.Value(store.Open(filepath.Join(t.TempDir(), "store")))(t)
 }
 
 // table returns 3000 distinct numbers that depend on seed.
@@ -46,8 +44,7 @@ func publish(t *testing.T, s *store.Store, id string, tables ...*snapshot.TableD
 	t.Helper()
 	m := &store.Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example"}
 	for _, table := range tables {
-		ref, err := s.Segments.PutSegment(table)
-		testkit.Must(t, err)
+		ref := testkit.Value(s.Segments.PutSegment(table))(t)
 		m.Tables = append(m.Tables, ref)
 	}
 	report := []byte(`{"rows":1}`)
@@ -58,16 +55,13 @@ func publish(t *testing.T, s *store.Store, id string, tables ...*snapshot.TableD
 
 func mustPush(t *testing.T, r *Remote, s *store.Store, base Version) Version {
 	t.Helper()
-	v, err := r.Push(t.Context(), s, "stable", base, false)
-	testkit.Must(t, err)
-	return v
+	return testkit.Value(r.Push(t.Context(), s, "stable", base, false))(t)
 }
 
 // mustFetch fetches and keeps the snapshot, and verifies the local store.
 func mustFetch(t *testing.T, replica *Replica, s *store.Store) *FetchResult {
 	t.Helper()
-	f, err := replica.Fetch(t.Context())
-	testkit.Must(t, err)
+	f := testkit.Value(replica.Fetch(t.Context()))(t)
 	testkit.Must(t, errors.Join(replica.Keep(f.Version), s.Verify(f.ID)))
 	return f
 }
@@ -146,9 +140,7 @@ func TestManifestAlone(t *testing.T) {
 	}
 	p.Set(func(b *objectstest.Bucket) { delete(b.Objects, "manifests/s2.json") })
 	_, err = NewReplica(p.remote, newStore(t), "stable").Manifest(t.Context(), "")
-	if !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("of a missing manifest that a channel shows: %v", err)
-	}
+	testkit.Is(t, err, snapshot.ErrCorrupt, "of a missing manifest that a channel shows")
 }
 
 // TestConflict checks that of two writers that began from the same channel one succeeds, also when
@@ -168,9 +160,7 @@ func TestConflict(t *testing.T) {
 	}
 	refused("one")
 	refused("three")
-	if now, err := p.remote.Channel(t.Context(), "stable"); err != nil || now.ID != "three" {
-		t.Errorf("the channel shows %s, %v", now.ID, err)
-	}
+	testkit.Equal(t, testkit.Value(p.remote.Channel(t.Context(), "stable"))(t).ID, "three", "the channel shows")
 }
 
 // TestLostAnswer moves a channel but drops the response. The next try of the same write is refused,
@@ -244,21 +234,15 @@ func TestFetchRefuses(t *testing.T) {
 		if _, err := p.replica.Fetch(t.Context()); !errors.Is(err, fault.want) || errors.Is(err, ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if p, err := p.replica.Last(); err != nil || p.ID != "s1" {
-			t.Errorf("%s: last is %s, %v", name, p.ID, err)
-		}
-		if err := p.reader.Verify("s1"); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		testkit.Equal(t, testkit.Value(p.replica.Last())(t).ID, "s1", "%s: last", name)
+		testkit.Is(t, p.reader.Verify("s1"), nil, "%s", name)
 		if p.reader.Segments.HasSegment(m.Tables[0], false) {
 			t.Errorf("%s: the segment is in the local store", name)
 		}
 		p.Set(func(b *objectstest.Bucket) { b.Objects[fault.object] = good })
 	}
-	left, err := filepath.Glob(filepath.Join(p.reader.Dir(), "segments", ".*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("temporary files are left: %q", left)
-	}
+	left := testkit.Value(filepath.Glob(filepath.Join(p.reader.Dir(), "segments", ".*")))(t)
+	testkit.Equal(t, len(left), 0, "temporary files")
 	if f := p.fetch(); f.ID != "s2" {
 		t.Errorf("after the faults: %+v", f)
 	}
@@ -283,31 +267,22 @@ func TestUnavailable(t *testing.T) {
 			name == "no bucket" && !strings.Contains(err.Error(), "there is no such bucket") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if p, err := p.replica.Last(); err != nil || p.ID != "s1" {
-			t.Errorf("%s: last is %s, %v", name, p.ID, err)
-		}
+		testkit.Equal(t, testkit.Value(p.replica.Last())(t).ID, "s1", "%s: last", name)
 	}
 	publish(t, p.writer, "s2", table("a", 2))
-	if _, err := p.remote.Push(t.Context(), p.writer, "stable", p.shown, false); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("push: %v", err)
-	}
+	testkit.Fails(p.remote.Push(t.Context(), p.writer, "stable", p.shown, false))(t, ErrUnavailable, "push")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.replica.Fetch(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	testkit.Fails(p.replica.Fetch(ended))(t, context.Canceled, "canceled")
 }
 
 // TestLast checks that the local channel counts only if it comes from this remote store.
 func TestLast(t *testing.T) {
 	p := newPair(t)
 	p.put("s1", table("a", 1))
-	if _, err := p.replica.Last(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("empty: %v", err)
-	}
+	testkit.Fails(p.replica.Last())(t, fs.ErrNotExist, "empty")
 	p.fetch()
-	other, err := Open("s3://bucket/other", fetch.Options{})
-	testkit.Must(t, err)
+	other := testkit.Value(Open("s3://bucket/other", fetch.Options{}))(t)
 	if p, err := NewReplica(other, p.reader, "stable").Last(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("from another address: %+v, %v", p, err)
 	}
@@ -325,8 +300,7 @@ func TestLast(t *testing.T) {
 	}
 	// The process ends between the two steps of Keep: the channel still shows the snapshot before.
 	p.put("s2", table("a", 2))
-	f, err := p.replica.Fetch(t.Context())
-	testkit.Must(t, err)
+	f := testkit.Value(p.replica.Fetch(t.Context()))(t)
 	before := testkit.ReadFile(t, filepath.Join(p.reader.Dir(), "channels", "stable.json"))
 	testkit.Must(t, p.replica.Keep(f.Version))
 	testkit.Must(t, os.WriteFile(filepath.Join(p.reader.Dir(), "channels", "stable.json"), before, 0o644))
@@ -345,9 +319,7 @@ func TestSignedFetch(t *testing.T) {
 	p.require(keys)
 	p.put("s1", table("a", 1))
 	p.Take("")
-	if _, err := p.replica.Fetch(t.Context()); !errors.Is(err, store.ErrSignature) {
-		t.Errorf("an unsigned snapshot: %v", err)
-	}
+	testkit.Fails(p.replica.Fetch(t.Context()))(t, store.ErrSignature, "an unsigned snapshot")
 	if gets := p.Take("GET segments"); len(gets) != 0 {
 		t.Errorf("downloaded %q", gets)
 	}
@@ -385,20 +357,15 @@ func TestRewound(t *testing.T) {
 	}
 	p.fetch()
 	mustFetch(t, unsigned, trusting)
-	_, err := p.move("canary", "s1", noon.Add(time.Hour), p.writer)
-	testkit.Must(t, err)
+	testkit.Value(p.move("canary", "s1", noon.Add(time.Hour), p.writer))(t)
 	good := p.Objects[channel]
 	for name, put := range map[string]objectstest.Object{
 		"an older file":               old,
 		"the file of another channel": p.Objects["channels/canary.json"],
 	} {
 		p.Set(func(b *objectstest.Bucket) { b.Objects[channel] = put })
-		if _, err := p.replica.Fetch(t.Context()); !errors.Is(err, store.ErrSignature) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := p.replica.Manifest(t.Context(), ""); !errors.Is(err, store.ErrSignature) {
-			t.Errorf("%s, Manifest: %v", name, err)
-		}
+		testkit.Fails(p.replica.Fetch(t.Context()))(t, store.ErrSignature, "%s", name)
+		testkit.Fails(p.replica.Manifest(t.Context(), ""))(t, store.ErrSignature, "%s, Manifest", name)
 		if p, err := p.replica.Last(); err != nil || p.ID != "s2" {
 			t.Errorf("%s: last is %+v, %v", name, p, err)
 		}
@@ -409,8 +376,7 @@ func TestRewound(t *testing.T) {
 	// A channel that was kept before signatures were required does not count.
 	future := v.Channel
 	future.PublishedAt, future.Signature = noon.Add(1000*time.Hour), ""
-	text, err := future.Encode()
-	testkit.Must(t, err)
+	text := testkit.Value(future.Encode())(t)
 	p.Set(func(b *objectstest.Bucket) { b.Objects[channel] = objectstest.Object{Data: text, Modified: noon} })
 	mustFetch(t, unsigned, trusting)
 	p.Set(func(b *objectstest.Bucket) { b.Objects[channel] = good })
@@ -418,8 +384,7 @@ func TestRewound(t *testing.T) {
 	if err != nil || f.ID != "s2" {
 		t.Errorf("after an unsigned channel: %v, %v", f, err)
 	}
-	_, err = p.move("stable", "s1", noon, p.writer)
-	testkit.Must(t, err)
+	testkit.Value(p.move("stable", "s1", noon, p.writer))(t)
 	if f := p.fetch(); f.ID != "s1" || !f.PublishedAt.After(v.PublishedAt) {
 		t.Errorf("after a rollback: %+v", f)
 	}
@@ -460,8 +425,7 @@ func TestCollectRemote(t *testing.T) {
 			return false
 		}
 	})
-	_, err = store.Collect(t.Context(), p.remote, o)
-	testkit.Must(t, err)
+	testkit.Value(store.Collect(t.Context(), p.remote, o))(t)
 	if !collected.Load() {
 		t.Fatal("the collection did not check the segment before it removed it")
 	}
@@ -509,12 +473,8 @@ func TestMove(t *testing.T) {
 		t.Errorf("%+v, %v", now, err)
 	}
 	p.Set(func(b *objectstest.Bucket) { delete(b.Objects, store.SegmentName(m.Tables[0].SHA256)) })
-	if _, err := p.move("stable", "s2", noon, p.writer); !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("an incomplete snapshot: %v", err)
-	}
-	if _, err := p.move("stable", "s9", noon, p.writer); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing snapshot: %v", err)
-	}
+	testkit.Fails(p.move("stable", "s2", noon, p.writer))(t, snapshot.ErrCorrupt, "an incomplete snapshot")
+	testkit.Fails(p.move("stable", "s9", noon, p.writer))(t, fs.ErrNotExist, "a missing snapshot")
 	name, err := store.ReplicaName("stable", "r1")
 	testkit.Must(t, errors.Join(err, objects.PutBytes(t.Context(), p.remote, name, []byte("{}"))))
 	listed, err := p.remote.List(t.Context(), store.ReplicasDir+"/stable")
@@ -533,9 +493,7 @@ func TestPublishSigned(t *testing.T) {
 	p.put("s2", table("a", 2))
 	p.Take("")
 	later := noon.Add(time.Hour)
-	if _, err := p.move("stable", "s1", later, plain); !errors.Is(err, store.ErrUnsigned) {
-		t.Errorf("published without the key: %v", err)
-	}
+	testkit.Fails(p.move("stable", "s1", later, plain))(t, store.ErrUnsigned, "published without the key")
 	other := newStore(t)
 	publish(t, other, "s3", table("a", 3))
 	if _, err := p.remote.Push(t.Context(), other, "stable", p.shown, false); !errors.Is(err, store.ErrUnsigned) {
@@ -544,11 +502,8 @@ func TestPublishSigned(t *testing.T) {
 	if puts := p.Take("PUT channels"); len(puts) > 0 {
 		t.Errorf("wrote %q", puts)
 	}
-	_, err := p.move("stable", "s1", later, p.writer)
-	testkit.Must(t, err)
-	if f := p.fetch(); f.ID != "s1" {
-		t.Errorf("fetched %s, want s1", f.ID)
-	}
+	testkit.Value(p.move("stable", "s1", later, p.writer))(t)
+	testkit.Equal(t, p.fetch().ID, "s1", "fetched")
 }
 
 // TestWeb checks that a store behind a web server is not written. TestFetchByDelta reads one.
@@ -558,22 +513,12 @@ func TestWeb(t *testing.T) {
 	publish(t, s, "s1", table("a", 1))
 	server := httptest.NewServer(http.FileServer(http.Dir(s.Dir())))
 	defer server.Close()
-	r, err := Open(server.URL+"/", fetch.Options{AllowHTTP: true, AllowPrivate: true})
-	testkit.Must(t, err)
-	if _, err := r.Push(t.Context(), s, "stable", Version{}, false); !errors.Is(err, objects.ErrReadOnly) {
-		t.Errorf("push: %v", err)
-	}
-	if _, err := store.Collect(t.Context(), r, store.CollectOptions{}); !errors.Is(err, objects.ErrReadOnly) {
-		t.Errorf("collect: %v", err)
-	}
-	if err := objects.PutBytes(t.Context(), r, "a", []byte("{}")); !errors.Is(err, objects.ErrReadOnly) {
-		t.Errorf("a report: %v", err)
-	}
-	r, err = Open(server.URL, fetch.Options{AllowHTTP: true})
-	testkit.Must(t, err)
-	if _, err := NewReplica(r, newStore(t), "stable").Fetch(t.Context()); !errors.Is(err, fetch.ErrRefused) {
-		t.Errorf("private address: %v", err)
-	}
+	r := testkit.Value(Open(server.URL+"/", fetch.Options{AllowHTTP: true, AllowPrivate: true}))(t)
+	testkit.Fails(r.Push(t.Context(), s, "stable", Version{}, false))(t, objects.ErrReadOnly, "push")
+	testkit.Fails(store.Collect(t.Context(), r, store.CollectOptions{}))(t, objects.ErrReadOnly, "collect")
+	testkit.Is(t, objects.PutBytes(t.Context(), r, "a", []byte("{}")), objects.ErrReadOnly, "a report")
+	r = testkit.Value(Open(server.URL, fetch.Options{AllowHTTP: true}))(t)
+	testkit.Fails(NewReplica(r, newStore(t), "stable").Fetch(t.Context()))(t, fetch.ErrRefused, "private address")
 }
 
 // TestCopyTree checks that only changed files are written, and the list of files last.
@@ -613,8 +558,6 @@ func TestCopyTree(t *testing.T) {
 		t.Errorf("%s, %v", data, err)
 	}
 	p.Set(func(b *objectstest.Bucket) {
-		if string(b.Objects["a/x.csv"].Data) != "y" {
-			t.Errorf("%s", b.Objects["a/x.csv"].Data)
-		}
+		testkit.Equal(t, string(b.Objects["a/x.csv"].Data), "y", "%s", b.Objects["a/x.csv"].Data)
 	})
 }

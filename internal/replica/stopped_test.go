@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hdqs/internal/objects/objectstest"
+	"hdqs/internal/testkit"
 )
 
 // TestPushStopped stops a push at each of its writes, as a writer that is killed stops. Until the
@@ -47,18 +48,14 @@ func TestPushStopped(t *testing.T) {
 		case p.shown.ID != "" && (err != nil || f.ID != p.shown.ID):
 			t.Errorf("stopped at write %d: %+v, %v, want %s", n, f, err, p.shown.ID)
 		case p.shown.ID != "":
-			if err := reader.Verify(p.shown.ID); err != nil {
-				t.Errorf("stopped at write %d: %v", n, err)
-			}
+			testkit.Is(t, reader.Verify(p.shown.ID), nil, "stopped at write %d", n)
 		}
 		if n%2 == 0 { // the next load is another one
 			id += "-again"
 			publish(t, p.writer, id, table("a", int64(n)), table("b", -int64(n)))
 		}
 		p.push()
-		if f := p.fresh(); f.ID != id {
-			t.Errorf("after a stop at write %d: %s, want %s", n, f.ID, id)
-		}
+		testkit.Equal(t, p.fresh().ID, id, "after a stop at write %d", n)
 	}
 	if stops != 6 { // three segments, report, manifest, channel
 		t.Errorf("%d writes were stopped, want 6", stops)

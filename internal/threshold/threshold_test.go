@@ -52,16 +52,14 @@ func TestCompare(t *testing.T) {
 		return *cell("location_code") != "AFG"
 	})
 	open := func(id string) *store.Snapshot {
-		snap, err := st.Snapshots.Open(id)
-		testkit.Must(t, err)
+		snap := testkit.Value(st.Snapshots.Open(id))(t)
 		t.Cleanup(func() { testkit.Must(t, snap.Close()) })
 		return snap
 	}
 	from, to := open(before), open(bad)
 	texts := func(r Rules, a, b *store.Snapshot) (texts []string) {
 		t.Helper()
-		found, err := Compare(t.Context(), Side{Snapshot: a}, Side{Snapshot: b}, r, day)
-		testkit.Must(t, err)
+		found := testkit.Value(Compare(t.Context(), Side{Snapshot: a}, Side{Snapshot: b}, r, day))(t)
 		for i := range found {
 			texts = append(texts, found[i].String())
 		}
@@ -114,9 +112,7 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
-	if count != 1 {
-		t.Errorf("an empty table is named %d times", count)
-	}
+	testkit.Equal(t, count, 1, "an empty table is named times")
 }
 
 // TestChange: half and double are alike, small numbers change by chance, and what crosses zero is
