@@ -60,9 +60,7 @@ func TestConnectionLimit(t *testing.T) {
 				m[`hdqs_http_requests_total{code="503",endpoint="other",format="other"}`] != 3 {
 				t.Errorf("wrong metrics: %v", m)
 			}
-			if status := held.Get(apitest.Target); status != 200 {
-				t.Errorf("status %d on the open connection", status)
-			}
+			testkit.Equal(t, held.Get(apitest.Target), 200, "status on the open connection")
 		})
 	}
 }
@@ -107,8 +105,7 @@ func TestRefusedClients(t *testing.T) {
 	all.Wait()
 	var silent []net.Conn
 	for range refusedAtOnce + 50 {
-		conn, err := net.Dial("tcp", address)
-		testkit.Must(t, err)
+		conn := testkit.Value(net.Dial("tcp", address))(t)
 		defer conn.Close()
 		silent = append(silent, conn)
 	}
@@ -118,9 +115,7 @@ func TestRefusedClients(t *testing.T) {
 			t.Fatalf("connection %d: %.30q %v", i, answer, err)
 		}
 	}
-	if status := admitted.Get(apitest.Target); status != 200 {
-		t.Errorf("the admitted connection: status %d", status)
-	}
+	testkit.Equal(t, admitted.Get(apitest.Target), 200, "the admitted connection: status")
 }
 
 // startShutdown starts to shut a server down and returns a channel for the result.
@@ -181,8 +176,7 @@ func TestPartialRequestDuringShutdown(t *testing.T) {
 			t.Fatal(status)
 		}
 	}
-	_, err := io.WriteString(half, plainGet[:30])
-	testkit.Must(t, err)
+	testkit.Value(io.WriteString(half, plainGet[:30]))(t)
 	testkit.WaitFor(t, "three connections", func() bool { return s.Lists.Callers.Count() == 3 })
 	ended := startShutdown(s)
 	testkit.WaitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
@@ -233,23 +227,18 @@ func TestHalfRequests(t *testing.T) {
 	var half []apitest.Conn
 	for n := range int64(most) {
 		half = append(half, apitest.Dial(t, address))
-		_, err := io.WriteString(half[n], head)
-		testkit.Must(t, err)
+		testkit.Value(io.WriteString(half[n], head))(t)
 		testkit.WaitFor(t, "a request that is not complete", func() bool { return held() == (n+1)*api.ReadBuffer })
 	}
 	refused := apitest.Dial(t, address)
-	_, err := io.WriteString(refused, head)
-	testkit.Must(t, err)
+	testkit.Value(io.WriteString(refused, head))(t)
 	if body, _ := io.ReadAll(refused.Reader); !bytes.Contains(body,
 		[]byte(`"rule":"requests that are not complete"`)) ||
 		!bytes.HasPrefix(body, []byte("HTTP/1.1 503 ")) {
 		t.Errorf("got %s", body)
 	}
-	if status := apitest.Ask(t, address, "GET", apitest.Target, nil).Status; status != 200 {
-		t.Errorf("a short request: %d", status)
-	}
-	_, err = io.WriteString(half[0], "\r\n\r\n")
-	testkit.Must(t, err)
+	testkit.Equal(t, apitest.Ask(t, address, "GET", apitest.Target, nil).Status, 200, "a short request")
+	testkit.Value(io.WriteString(half[0], "\r\n\r\n"))(t)
 	if line, _ := half[0].Reader.ReadString('\n'); line != "HTTP/1.1 200 OK\r\n" {
 		t.Errorf("a request that was completed: %q", line)
 	}

@@ -140,9 +140,8 @@ func TestPipelining(t *testing.T) {
 			if err != nil {
 				t.Fatalf("answer %d: %v", i, err)
 			}
-			if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != status {
-				t.Fatalf("answer %d: %d %v, want %d", i, response.StatusCode, err, status)
-			}
+			testkit.Value(io.Copy(io.Discard, response.Body))(t)
+			testkit.Equal(t, response.StatusCode, status, "answer %d", i)
 		}
 	}
 }
@@ -358,8 +357,6 @@ func TestTooLongSaysHowLong(t *testing.T) {
 		apitest.ErrorBody(reply.ErrURITooLong): api.MaxURI, apitest.ErrorBody(reply.ErrHeadersTooLarge): api.ReadBuffer,
 		apitest.ErrorBody(reply.ErrTooLarge): mcp.MaxBody,
 	} {
-		if want := fmt.Sprintf("%d KiB", bound>>10); !strings.Contains(body, want) {
-			t.Errorf("%s does not say %s", body, want)
-		}
+		testkit.Contains(t, body, fmt.Sprintf("%d KiB", bound>>10), "the body")
 	}
 }

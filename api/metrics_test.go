@@ -39,9 +39,7 @@ func TestMetrics(t *testing.T) {
 		t.Run(when, func(t *testing.T) {
 			got := apitest.Metrics(t, admin)
 			for series, n := range want {
-				if got[series] != n {
-					t.Errorf("%s is %v, want %v", series, got[series], n)
-				}
+				testkit.Equal(t, got[series], n, "%s", series)
 			}
 			if age := got["hdqs_snapshot_age_seconds"]; age < 3600 || age > 3700 {
 				t.Errorf("the snapshot's age is %v s", age)

@@ -174,16 +174,12 @@ func TestTextCases(t *testing.T) {
 			})
 		}
 	}
-	if ran < 50 {
-		t.Errorf("only %d cases", ran)
-	}
+	testkit.AtLeast(t, ran, 50, "cases")
 }
 
 func (c *textCase) check(t *testing.T, by string, got api.Answer) {
 	t.Helper()
-	if got.Status != c.status {
-		t.Errorf("%s: status %d, want %d; body %q", by, got.Status, c.status, got.Body)
-	}
+	testkit.Equal(t, got.Status, c.status, "%s: status; body %q", by, got.Body)
 	for _, want := range c.has {
 		if value, ok := apitest.Field(got, want.Name); !ok || value != want.Value &&
 			!(want.Value == "$TAG" && tagForm.MatchString(value)) {
@@ -210,14 +206,10 @@ func (c *textCase) check(t *testing.T, by string, got api.Answer) {
 		t.Errorf("%s: body\n%s\nwant\n%s", by, got.Body, *c.body)
 	}
 	for _, part := range c.contains {
-		if !strings.Contains(string(got.Body), part) {
-			t.Errorf("%s: body lacks %q:\n%s", by, part, got.Body)
-		}
+		testkit.Contains(t, got.Body, part, "%s: body", by)
 	}
 	for _, part := range c.without {
-		if strings.Contains(string(got.Body), part) {
-			t.Errorf("%s: body has %q:\n%s", by, part, got.Body)
-		}
+		testkit.Lacks(t, got.Body, part, "%s: body", by)
 	}
 }
 

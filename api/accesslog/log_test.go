@@ -2,7 +2,6 @@ package accesslog
 
 import (
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,8 +16,7 @@ import (
 func openLog(t *testing.T, o Options) *Log {
 	t.Helper()
 	o.Logger = slog.New(slog.DiscardHandler)
-	l, err := Open(o)
-	testkit.Must(t, err)
+	l := testkit.Value(Open(o))(t)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -65,13 +63,9 @@ func TestLine(t *testing.T) {
 		if at, err := time.Parse(time.RFC3339Nano, line["ts"].(string)); err != nil || time.Since(at) > time.Hour {
 			t.Errorf("ts %v", line["ts"])
 		}
-		if len(line) != len(want)+1 {
-			t.Errorf("line %q has %d fields, want %d", got[i], len(line), len(want)+1)
-		}
+		testkit.Equal(t, len(line), len(want)+1, "fields of line %q", got[i])
 		for key, value := range want {
-			if line[key] != value {
-				t.Errorf("%s is %v, want %v", key, line[key], value)
-			}
+			testkit.Equal(t, line[key], value, "%s", key)
 		}
 	}
 }
@@ -159,15 +153,12 @@ func TestDrops(t *testing.T) {
 // TestWriteErrors checks that lines which cannot be written count as dropped.
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	testkit.Must(t, err)
+	full := testkit.Value(os.OpenFile("/dev/full", os.O_WRONLY, 0))(t)
 	l := openLog(t, Options{Path: filepath.Join(t.TempDir(), "log"), Share: 1})
 	if first := []byte("x\n"); true {
 		l.writeBatch(full, first, &first)
 	}
-	if l.Dropped() != 1 {
-		t.Errorf("%d lines dropped, want 1", l.Dropped())
-	}
+	testkit.Equal(t, l.Dropped(), 1, "lines dropped")
 }
 
 func TestOpenRefuses(t *testing.T) {
@@ -176,9 +167,7 @@ func TestOpenRefuses(t *testing.T) {
 	pipe := filepath.Join(dir, "pipe")
 	testkit.Must(t, syscall.Mkfifo(pipe, 0o600))
 	for _, path := range []string{pipe, dir} {
-		if _, err := Open(Options{Path: path}); !errors.Is(err, errKind) {
-			t.Errorf("%s: %v", path, err)
-		}
+		testkit.Fails(Open(Options{Path: path}))(t, errKind, "%s", path)
 	}
 	if _, err := Open(Options{Path: filepath.Join(dir, "log"), Key: []byte("short")}); err == nil {
 		t.Error("a key of 5 bytes is accepted")
@@ -205,7 +194,5 @@ func TestHash(t *testing.T) {
 		t.Error("the hash is not one of the application and the key")
 	}
 	long := strings.Repeat("a", maxKnown+1)
-	if first, again := hash(key, long), hash(key, long); first != again {
-		t.Error("the hash of a long identifier changes")
-	}
+	testkit.Equal(t, hash(key, long), hash(key, long), "the hash of a long identifier changes")
 }

@@ -52,9 +52,7 @@ func TestAccessLog(t *testing.T) {
 			t.Errorf("%q:\n%+v, want\n%+v", c, got, want)
 		}
 	}
-	if s.State.Options.AccessLog.Dropped() != 0 {
-		t.Errorf("%d lines dropped", s.State.Options.AccessLog.Dropped())
-	}
+	testkit.Equal(t, s.State.Options.AccessLog.Dropped(), 0, "lines dropped")
 }
 
 func TestMain(m *testing.M) { apitest.Main(m) }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/internal/testkit"
 )
 
 // TestCheck lists values of a dimension with what is wrong about adding up their rows.
@@ -31,8 +32,6 @@ func TestCheck(t *testing.T) {
 		{ages, []string{"70-84", "80+"}, "&{ [] [80+ 70-84]}"},
 		{ages, []string{"adults", "3"}, "&{ [] [adults 3]}"},
 	} {
-		if got := fmt.Sprint(Check(c.dimension, c.values)); got != c.want {
-			t.Errorf("%v: %s, want %s", c.values, got, c.want)
-		}
+		testkit.Equal(t, fmt.Sprint(Check(c.dimension, c.values)), c.want, "%v", c.values)
 	}
 }

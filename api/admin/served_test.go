@@ -23,8 +23,7 @@ import (
 func TestAdmin(t *testing.T) {
 	t.Parallel()
 	s := api.New(state.Options{Logger: slog.New(slog.DiscardHandler)})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	testkit.Must(t, err)
+	l := testkit.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go s.ServeAdmin(l) //nolint:errcheck // returns when the listener is closed
 	t.Cleanup(func() { l.Close() })
 	ready := func() (int, state.Readiness) {
@@ -100,9 +99,7 @@ func TestAdmin(t *testing.T) {
 			t.Errorf("%s: %d %s", target, got.Status, got.Body)
 		}
 	}
-	if got := apitest.Ask(t, l.Addr().String(), "POST", "/healthz", nil); got.Status != 405 {
-		t.Errorf("POST: %d", got.Status)
-	}
+	testkit.Equal(t, apitest.Ask(t, l.Addr().String(), "POST", "/healthz", nil).Status, 405, "POST")
 }
 
 // TestAdminIndex follows every link of the index page, and reads a profile.

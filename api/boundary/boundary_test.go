@@ -38,8 +38,7 @@ var good = fileOf(whose,
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	s, err := Read(strings.NewReader(good), "")
-	testkit.Must(t, err)
+	s := testkit.Value(Read(strings.NewReader(good), ""))(t)
 	if s.Source != "The Mapmakers" || s.Features != [3]int{2, 3, 1} || !s.Has(1) || !s.Has(2) || s.Countries == nil {
 		t.Errorf("%+v", s)
 	}

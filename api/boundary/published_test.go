@@ -66,8 +66,7 @@ func parquetOf(t *testing.T, meta string, rows ...publishedRow) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := parquet.NewGenericWriter[publishedRow](&out, parquet.KeyValueMetadata("geo", meta))
-	_, err := w.Write(rows)
-	testkit.Must(t, err)
+	testkit.Value(w.Write(rows))(t)
 	testkit.Must(t, w.Close())
 	return out.Bytes()
 }
@@ -115,8 +114,7 @@ func TestPublished(t *testing.T) {
 	if counts != [3]int{1, 2, 1} || p.Uncoded != 1 || p.Deeper != 1 {
 		t.Errorf("%v by level, %d without a code, %d deeper", counts, p.Uncoded, p.Deeper)
 	}
-	set, err := Read(bytes.NewReader(text), "")
-	testkit.Must(t, err)
+	set := testkit.Value(Read(bytes.NewReader(text), ""))(t)
 	var got []string
 	for _, areas := range set.Areas {
 		for _, a := range areas {

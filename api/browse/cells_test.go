@@ -65,8 +65,6 @@ func TestLinker(t *testing.T) {
 		if name == "location_code__in" || name == "offset" || name == "row" {
 			continue
 		}
-		if got := s.linker(name, "location_code__in", "offset", "row")(value); got != want {
-			t.Fatalf("got %s\nwant %s", got, want)
-		}
+		testkit.Equal(t, s.linker(name, "location_code__in", "offset", "row")(value), want, "the link")
 	}
 }

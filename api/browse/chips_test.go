@@ -4,7 +4,6 @@ import (
 	"html"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -46,9 +45,7 @@ func TestBrowseChips(t *testing.T) {
 				got = append(got, html.UnescapeString(string(m[1])))
 			}
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %d, %q, want %q", path, page.Status, got, want)
-		}
+		testkit.EqualLists(t, got, want, "%s: %d", path, page.Status)
 	}
 }
 
@@ -71,9 +68,7 @@ func TestPagesTakeTurns(t *testing.T) {
 	for range turns {
 		s.Lists.Admission.Pages.Leave()
 	}
-	if status := <-done; status != 200 {
-		t.Errorf("the page is %d", status)
-	}
+	testkit.Equal(t, <-done, 200, "the page")
 }
 
 // TestElsewhere: a page without records leads to values that have some, and says how many, which is

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/chart"
 	"hdqs/api/say"
+	"hdqs/internal/testkit"
 )
 
 // TestDrawTime: a chart of more lines or months than can be read draws those with the greatest
@@ -58,9 +59,7 @@ func TestDrawTime(t *testing.T) {
 		}
 		m := measure{name: "events", function: "sum", label: "Events"}
 		x.drawTime(new(Question), &chart.Chart{ID: "figure"}, s, groups, m, &b)
-		if !slices.Equal(x.Chart.Cut, c.cut) {
-			t.Errorf("%d lines, %d months: %q, want %q", c.lines, c.months, x.Chart.Cut, c.cut)
-		}
+		testkit.EqualLists(t, x.Chart.Cut, c.cut, "%d lines, %d months", c.lines, c.months)
 		drawn, drawing := min(c.lines, maxPanels), string(x.Chart.Drawing.HTML())
 		if n := strings.Count(drawing, `class="line `); n != drawn || len(x.Data.Rows) != min(c.months, most) {
 			t.Errorf("%d lines, %d months: %d are drawn, %d rows", c.lines, c.months, n, len(x.Data.Rows))
@@ -148,9 +147,7 @@ func TestDrawTimeFewReports(t *testing.T) {
 		}
 		svg := string(x.Chart.Drawing.HTML())
 		hollow := strings.Count(svg, `changing"`)
-		if few := len(c.units) == 4; few != (hollow == 2) {
-			t.Errorf("%v: %d hollow marks", c.units, hollow)
-		}
+		testkit.Equal(t, len(c.units) == 4, (hollow == 2), "%v: %d hollow marks", c.units, hollow)
 		if n := strings.Count(svg, ">2024-"); n < c.labels || strings.Contains(svg, ">2024-01<") != (c.units[0] > 0) {
 			t.Errorf("%v: %d months", c.units, n)
 		}
@@ -213,9 +210,7 @@ func TestDrawKinds(t *testing.T) {
 		{"2024-01 x 2\n2022-01 x 3", (*figure).drawYears, "nothing"},
 		{"2024-01 x 2\n2023-01 x 3\n2024-01 y 4", (*figure).drawYears, "nothing"},
 	} {
-		if got := draw(c.text, c.how); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		testkit.Equal(t, draw(c.text, c.how), c.want, "")
 	}
 }
 
@@ -233,8 +228,6 @@ func TestEnds(t *testing.T) {
 	} {
 		groups := made("A x 1\nB x 2")
 		c.ends.nameYears(nil, "2025-02-01", groups)
-		if got := groups[0].name + " " + groups[1].name; got != c.want {
-			t.Errorf("%v: %q, want %q", c.ends, got, c.want)
-		}
+		testkit.Equal(t, groups[0].name+" "+groups[1].name, c.want, "%v", c.ends)
 	}
 }

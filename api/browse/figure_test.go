@@ -93,10 +93,7 @@ func TestShorten(t *testing.T) {
 		{shownFigures + 1, false, "by=x&more=figures", shownFigures + 1, ""},
 		{shownFigures + 1, true, "by=x", shownFigures + 1, ""},
 	} {
-		values, err := url.ParseQuery(c.query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := testkit.Value(url.ParseQuery(c.query))(t)
 		x := &figure{ID: firstID, Data: data{Rows: make([][]cell, c.rows), Times: c.times}}
 		x.shorten(state{path: "/p", values: values})
 		if len(x.Data.Rows) != c.shown || x.Data.More != c.rows-c.shown || x.Data.All != c.all {

@@ -67,8 +67,7 @@ func TestBrowseNumbers(t *testing.T) {
 				if field != "year" && !isPart(e, field) {
 					break
 				}
-				link, err := url.Parse(html.UnescapeString(string(m[1])))
-				testkit.Must(t, err)
+				link := testkit.Value(url.Parse(html.UnescapeString(string(m[1]))))(t)
 				found := s.Answer("GET", e.Path+"?"+filtersOf(link.Query(), "limit", "0"), nil)
 				if total := apitest.Header(found, "X-Total-Count"); apitest.PlainNumber(
 					total) != apitest.PlainNumber(string(m[3])) {
@@ -90,8 +89,7 @@ func TestBrowseNumbers(t *testing.T) {
 		}
 		// The page names the request for its figures, which has the filters of the page, or says
 		// that the figure shows other records.
-		request, err := url.Parse(html.UnescapeString(string(source[1])))
-		testkit.Must(t, err)
+		request := testkit.Value(url.Parse(html.UnescapeString(string(source[1]))))(t)
 		asked := request.Query()
 		asked.Set("app_identifier", apitest.Identifier)
 		first := !values.Has("measure") && !values.Has("by")
@@ -187,8 +185,7 @@ func checkLinked(
 		want[fmt.Sprint(value)] = append(want[fmt.Sprint(value)], number)
 	}
 	for _, m := range shown {
-		link, err := url.Parse(html.UnescapeString(string(m[1])))
-		testkit.Must(t, err)
+		link := testkit.Value(url.Parse(html.UnescapeString(string(m[1]))))(t)
 		if !link.Query().Has(field) {
 			continue // a null, or a part of a period
 		}

@@ -91,13 +91,9 @@ func TestBrowseSeveral(t *testing.T) {
 		`class="mark s2"`, `?location_code=` + codes[0] + `&amp;measure=records" aria-current="true"`,
 		`location_code__in=` + pair + "%2C" + codes[2] + `&amp;measure=records">add`,
 	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %s", want)
-		}
+		testkit.Contains(t, page, want, "the page")
 	}
-	if strings.Contains(page, `id="f-location_code__in"`) {
-		t.Error("the form has two fields for one list")
-	}
+	testkit.Lacks(t, page, `id="f-location_code__in"`, "the form has two fields for one list")
 }
 
 // groupsIn are the values of a field in the records of an endpoint that pass a filter.
@@ -229,8 +225,7 @@ func TestBrowseDownloads(t *testing.T) {
 		var formats []string
 		for _, link := range linksOn(page.Body, bare+"/download?") {
 			got := apitest.Browse(s, link)
-			address, err := url.Parse(link)
-			testkit.Must(t, err)
+			address := testkit.Value(url.Parse(link))(t)
 			formats = append(formats, address.Query().Get("output_format"))
 			name := apitest.Header(got, "Content-Disposition")
 			if rows := apitest.Header(got, "X-Result-Count"); got.Status != 200 || rows != total ||
@@ -239,9 +234,7 @@ func TestBrowseDownloads(t *testing.T) {
 				t.Errorf("%s: %d, %s rows of %s, %q", link, got.Status, rows, total, name)
 			}
 		}
-		if !slices.Equal(formats, want) {
-			t.Errorf("%s offers %q, want %q", path, formats, want)
-		}
+		testkit.EqualLists(t, formats, want, "%s offers", path)
 	}
 	s = apitest.Sample(t, state.Options{ExportRows: 59}, 60)
 	page := apitest.Browse(s, "/browse/conflict-events")

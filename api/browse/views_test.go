@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestBrowseSummed: where a country has no records of the newest year, or of the one before, the
@@ -44,9 +44,7 @@ func TestBrowseSummed(t *testing.T) {
 	} {
 		page := string(apitest.Browse(s, path).Body)
 		for _, want := range wants {
-			if !strings.Contains(page, want) {
-				t.Errorf("%s does not have %q", path, want)
-			}
+			testkit.Contains(t, page, want, "%s", path)
 		}
 		if strings.Contains(page, "added up") != strings.Contains(wants[0], "added up") {
 			t.Errorf("%s says which countries are added up", path)
@@ -88,9 +86,7 @@ MLI 2024-05; classification_type=current; classification_phase=all; population_i
 	} {
 		page := string(apitest.Browse(s, path).Body)
 		for _, want := range wants {
-			if !strings.Contains(page, want) {
-				t.Errorf("%s does not have %q", path, want)
-			}
+			testkit.Contains(t, page, want, "%s", path)
 		}
 	}
 	page := string(apitest.Browse(s, "/browse/conflict-events?by=month&measure=fatalities").Body)
@@ -156,9 +152,7 @@ func TestBrowseProvisional(t *testing.T) {
 				t.Errorf("%s: %q is on the page: %v", query, part, !changing)
 			}
 		}
-		if strings.Contains(page, "2026-07 <small>") {
-			t.Errorf("%s: July can change", query)
-		}
+		testkit.Lacks(t, page, "2026-07 <small>", "%s: July can change", query)
 	}
 }
 
@@ -182,9 +176,7 @@ func TestBrowseSource(t *testing.T) {
 	s := apitest.Serve(t, state.Options{}, apitest.StoreSnapshot(t, "sources", apitest.SampleTime, tables))
 	page := string(apitest.Browse(s, "/browse/conflict-events?row=0").Body)
 	for _, want := range []string{title, file, "2024-05-06 07:08:09"} {
-		if !strings.Contains(page, "<bdi>"+want+"</bdi>") {
-			t.Errorf("the record's source has no %q", want)
-		}
+		testkit.Contains(t, page, "<bdi>"+want+"</bdi>", "the record's source has no %q", want)
 	}
 }
 
@@ -231,9 +223,7 @@ func TestBrowseSorted(t *testing.T) {
 				n, _ := strconv.Atoi(m[1])
 				got = append(got, n)
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s: rows %v, want %v", path, got, want)
-			}
+			testkit.EqualLists(t, got, want, "%s: rows", path)
 			order := map[bool]string{true: "descending", false: "ascending"}[down]
 			if strings.Count(page, `aria-sort="`) > 1 ||
 				strings.Contains(page, `aria-sort="`) && !strings.Contains(page, order) {

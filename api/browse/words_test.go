@@ -11,6 +11,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/say"
+	"hdqs/internal/testkit"
 )
 
 // TestShortTime: times lose what all days have, words nothing.
@@ -88,15 +89,11 @@ func TestSpan(t *testing.T) {
 		{"2024-01-01T06:30:00", "2024-12-31T23:59:59", "2024-01-01 06:30:00 to 2024-12-31"},
 		{"2024-01-01T00:00:00", "", "since 2024-01-01"},
 	} {
-		if got := span(nil, c[0], c[1]); got != c[2] {
-			t.Errorf("%s to %s is %q, want %q", c[0], c[1], got, c[2])
-		}
+		testkit.Equal(t, span(nil, c[0], c[1]), c[2], "%s to %s", c[0], c[1])
 	}
 	for day := time.Date(1896, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2110; day = day.AddDate(0, 1, 0) {
 		last := day.AddDate(0, 1, -1).Format(time.DateOnly)
-		if got := span(nil, day.Format(time.DateOnly), last); got != last[:7] {
-			t.Fatalf("the month until %s is %q", last, got)
-		}
+		testkit.Equal(t, span(nil, day.Format(time.DateOnly), last), last[:7], "the month until %s", last)
 	}
 }
 
@@ -106,9 +103,7 @@ func TestCapital(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"": {"", ""}, "été": {"Été", "été"}, "Water": {"Water", "water"}, "IDPs": {"IDPs", "IDPs"}, "x": {"X", "x"},
 	} {
-		if got := [2]string{capital(text), uncapital(text)}; got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
+		testkit.Equal(t, [2]string{capital(text), uncapital(text)}, want, "%q", text)
 	}
 }
 
@@ -122,9 +117,7 @@ func TestCoverageOf(t *testing.T) {
 		all           int
 	}{{"location_code", "COD", 26}, {"admin1_code", "CD61", 0}, {"admin2_name", "Goma", 0}} {
 		asked := contract.Ask(h.List(contract.ContractNames), contract.Rows).Keep(c.filter, c.value)
-		if got := coverageOf(asked, of).All; got != c.all {
-			t.Errorf("%s=%s: of %d units, want %d", c.filter, c.value, got, c.all)
-		}
+		testkit.Equal(t, coverageOf(asked, of).All, c.all, "units of %s=%s", c.filter, c.value)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // hostile is a text that would run a script if it were not escaped.
@@ -174,9 +176,7 @@ func TestBars(t *testing.T) {
 	for _, m := range width.FindAllStringSubmatch(string(drawing), -1) {
 		widths = append(widths, m[1])
 	}
-	if want := []string{"100.00", "50.00", "0.20"}; !slices.Equal(widths, want) {
-		t.Errorf("widths %v, want %v", widths, want)
-	}
+	testkit.EqualLists(t, widths, []string{"100.00", "50.00", "0.20"}, "widths")
 }
 
 // TestMap: each area is drawn once or named as missing, and its class follows its figure. The
@@ -256,9 +256,7 @@ func TestPlain(t *testing.T) {
 		0: "0", 12: "12", 1500: "1\u202f500", 2e6: "2\u202f000\u202f000", -200000: "\u2212200\u202f000", 0.25: "0.25",
 		1234.5: "1\u202f234.5",
 	} {
-		if got := plain(nil, x); got != want {
-			t.Errorf("%v is %q, want %q", x, got, want)
-		}
+		testkit.Equal(t, plain(nil, x), want, "%v", x)
 	}
 	if size, word := scaleOf(6e9); size != 1e9 || word != "billion %s" {
 		t.Errorf("%v %s", size, word)
@@ -306,8 +304,6 @@ func TestBarYear(t *testing.T) {
 	for i, want := range []string{
 		"Democratic Republic of the Co…, 2018", "Chad, 2019", strings.Repeat("n", 35) + "…",
 	} {
-		if got := drawn.Elements[i].Text; got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		testkit.Equal(t, drawn.Elements[i].Text, want, "")
 	}
 }

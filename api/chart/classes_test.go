@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hdqs/api/lang"
+	"hdqs/internal/testkit"
 )
 
 // TestClasses: limits are round and ascend, the first and the last class have a
@@ -81,19 +82,13 @@ func TestClassLimits(t *testing.T) {
 		{[]float64{3, 9}, []float64{4, 6, 8}},
 		{[]float64{4, 4, 0}, nil},
 	} {
-		if got := limitsOf(c.values, false); !slices.Equal(got, c.limits) {
-			t.Errorf("%v: %v, want %v", c.values, got, c.limits)
-		}
+		testkit.EqualLists(t, limitsOf(c.values, false), c.limits, "%v", c.values)
 	}
 	poor := []float64{0.3, 0.5, 1, 1, 2, 3, 4, 9, 50, 66, 87, 90}
-	if got := limitsOf(poor, true); !slices.Equal(got, []float64{20, 40, 60, 80}) {
-		t.Errorf("shares: %v", got)
-	}
+	testkit.EqualLists(t, limitsOf(poor, true), []float64{20, 40, 60, 80}, "shares")
 	around := &Chart{Around: 100}
 	class, _ := classify(around, []float64{0, 60, 89, 100, 110, 149, 150})
-	if got := strings.Join(class, " "); got != "m1 m2 m3 m4 m5 m6 m7" {
-		t.Errorf("around 100: %s", got)
-	}
+	testkit.Equal(t, strings.Join(class, " "), "m1 m2 m3 m4 m5 m6 m7", "around 100")
 }
 
 // TestScheme: areas have the classes of their provider, and the legend how far these go.

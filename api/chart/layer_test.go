@@ -120,13 +120,10 @@ func TestPoints(t *testing.T) {
 			if !view.touches(box{x, y, x, y}) {
 				t.Errorf("%d places: a mark at %v, %v is not in %v", count, x, y, view)
 			}
-			v, err := strconv.ParseFloat(m[5][strings.LastIndex(m[5], " ")+1:], 64)
-			testkit.Must(t, err)
+			v := testkit.Value(strconv.ParseFloat(m[5][strings.LastIndex(m[5], " ")+1:], 64))(t)
 			total += v
 		}
-		if total != sum {
-			t.Errorf("%d places: the marks add up to %v, the places to %v", count, total, sum)
-		}
+		testkit.Equal(t, total, sum, "%d places: the sum of the marks", count)
 	}
 }
 
@@ -161,9 +158,7 @@ func TestMapOfNeighbours(t *testing.T) {
 		t.Errorf("shows %q with %d areas, missing %v", size, paths, missing)
 	}
 	drawing, _, _ = Map(&Chart{ID: "x"}, World(), []Area{{Code: "TCD"}, {Code: "COL"}, {Code: "MMR"}}, nil)
-	if !strings.Contains(string(drawing.HTML()), `viewBox="0 0 800 340"`) {
-		t.Errorf("shows %.200s", drawing.HTML())
-	}
+	testkit.Contains(t, drawing.HTML(), `viewBox="0 0 800 340"`, "shows")
 }
 
 // TestStart: the plane of a country has its parts side by side, wherever the edge of the map of the
@@ -195,9 +190,7 @@ func TestStart(t *testing.T) {
 		{"around the pole", []Shape{square("A", -180, -90, 360, 20)}, -180, 181},
 	} {
 		start := startOf(c.shapes)
-		if start != c.start {
-			t.Errorf("%s begins at %v, want %v", c.name, start, c.start)
-		}
+		testkit.Equal(t, start, c.start, "%s begins at", c.name)
 		for _, s := range c.shapes {
 			for _, ring := range s.Rings {
 				for _, p := range ring {
@@ -223,9 +216,7 @@ func TestLinks(t *testing.T) {
 	for text, want := range map[string]int{
 		"<a href=": 2, `href="/country/AFG?a&amp;b" tabindex="-1"`: 1, "&lt;&#34;Sudan&#34;&gt;": 1, "XXX": 0,
 	} {
-		if got := strings.Count(drawing, text); got != want {
-			t.Errorf("%d times %s, want %d", got, text, want)
-		}
+		testkit.Equal(t, strings.Count(drawing, text), want, "times that there is %s", text)
 	}
 	if len(drawing) > 30_000 {
 		t.Errorf("the map of links has %d bytes", len(drawing))
@@ -248,9 +239,7 @@ func TestSpark(t *testing.T) {
 		`aria-label="a &#34;line&#34;"`, `<path d="M3 29L25 3M69 16M135 16"/>`,
 		`<path class="changing" d="M135 16L157 3"/>`, `<path class="dot" d="M69 16h0M157 3h0"/>`,
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %s in %s", want, got)
-		}
+		testkit.Contains(t, got, want, "the drawing")
 	}
 	flat := []Point{{Value: 0, Known: true}, {Value: 0, Known: true}}
 	if got := string(Spark("", flat, false)); strings.Contains(got, "NaN") {

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // rough is a line from one point to another that wavers.
@@ -126,8 +128,6 @@ func TestSimplify(t *testing.T) {
 		t.Errorf("the islet is %v beside an area, and alone %v", all[0][1], all[2][0])
 	}
 	for _, ring := range [][][2]float64{all[0][0], all[1][0], all[2][0]} {
-		if ring[0] != ring[len(ring)-1] {
-			t.Errorf("%v does not end where it begins", ring)
-		}
+		testkit.Equal(t, ring[0], ring[len(ring)-1], "%v does not end where it begins", ring)
 	}
 }

@@ -17,9 +17,7 @@ import (
 // Lists of our own, and fields that were added to a list, are in no contract.
 func TestContractEndpoints(t *testing.T) {
 	c := readContract(t)
-	if c.Version != InterfaceVersion {
-		t.Errorf("version %q, want %q", InterfaceVersion, c.Version)
-	}
+	testkit.Equal(t, c.Version, InterfaceVersion, "version")
 	next := 0
 	for _, want := range c.Paths {
 		at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Path == want.Path })
@@ -130,9 +128,7 @@ func checkParam(t *testing.T, c *publicContract, path string, p *Param, want pub
 	if want.Default != nil {
 		wantDefault = fmt.Sprint(want.Default)
 	}
-	if p.Default != wantDefault {
-		t.Errorf("%s: %s: default %q, want %q", path, p.Name, p.Default, wantDefault)
-	}
+	testkit.Equal(t, p.Default, wantDefault, "%s: %s: default", path, p.Name)
 	if want.Enum != "" {
 		e := c.Enums[want.Enum]
 		values := slices.DeleteFunc(slices.Clone(p.Enum.Values), func(v string) bool { return v == Coarsest })
@@ -141,9 +137,7 @@ func checkParam(t *testing.T, c *publicContract, path string, p *Param, want pub
 			t.Errorf("%s: %s: enum %v %q, want %v", path, p.Name, p.Enum.Values, p.Enum.Expected, e)
 		}
 	}
-	if columns := wantColumns(path, want); !slices.Equal(p.Columns, columns) {
-		t.Errorf("%s: %s: columns %v, want %v", path, p.Name, p.Columns, columns)
-	}
+	testkit.EqualLists(t, p.Columns, wantColumns(path, want), "%s: %s: columns", path, p.Name)
 }
 
 // wantColumns translates the contract's column names into ours: flags are columns of the row

@@ -64,9 +64,7 @@ func TestExampleValues(t *testing.T) {
 			}
 			var r Request
 			r.Scanned.Scan(NewPlan(&e, Rows), []byte(p.Name+"="+url.QueryEscape(value)))
-			if err := r.Parse(); err != nil {
-				t.Errorf("%s: %s=%s: %v", e.Path, p.Name, value, err)
-			}
+			testkit.Is(t, r.Parse(), nil, "%s: %s=%s", e.Path, p.Name, value)
 		}
 	}
 	for name := range examples {
@@ -88,8 +86,7 @@ func TestDescription(t *testing.T) {
 
 func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 	t.Helper()
-	text, err := Description(set, "", "", kinds...)
-	testkit.Must(t, err)
+	text := testkit.Value(Description(set, "", "", kinds...))(t)
 	var d map[string]any
 	testkit.Must(t, json.Unmarshal(text, &d))
 	for _, match := range regexp.MustCompile(`"\$ref":"#/([^"]+)"`).FindAllStringSubmatch(string(text), -1) {
@@ -110,9 +107,7 @@ func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 			want += len(Headlines[i].takes())
 		}
 	}
-	if len(paths) != want {
-		t.Errorf("the description of %v has %d paths", kinds, len(paths))
-	}
+	testkit.Equal(t, len(paths), want, "paths in the description of %v", kinds)
 	for path, methods := range paths {
 		get := methods.(map[string]any)["get"].(map[string]any)
 		id := get["operationId"].(string)
@@ -129,10 +124,8 @@ func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 	if set == ContractNames && !operations["listConflictEvents"] {
 		t.Errorf("the expected operation ID is missing among %v", slices.Sorted(maps.Keys(operations)))
 	}
-	again, err := Description(set, "", "", kinds...)
-	if err != nil || string(again) != string(text) {
-		t.Errorf("the description differs between two calls: %v", err)
-	}
+	again := testkit.Value(Description(set, "", "", kinds...))(t)
+	testkit.Equal(t, string(again), string(text), "the second call")
 }
 
 // TestDayPattern compares the documented patterns of dates and times with the parsers. More forms
@@ -245,9 +238,7 @@ func twinPairs(t *testing.T, do func(plan *Plan, p *Param, twin string)) {
 			}
 		}
 	}
-	if n < 15 {
-		t.Errorf("%d parameters have two names, want 15 or more", n)
-	}
+	testkit.AtLeast(t, n, 15, "parameters have two names")
 }
 
 // TestTwinFilters checks that a parameter filters the same under both of its names, and that
@@ -266,9 +257,7 @@ func TestTwinFilters(t *testing.T) {
 			if p.List && strings.Contains(query, "other") { // lists are united
 				continue
 			}
-			if got := readFilters(t, plan, query); got != want {
-				t.Errorf("%s?%s: %s, want %s", plan.Endpoint.Path, query, got, want)
-			}
+			testkit.Equal(t, readFilters(t, plan, query), want, "%s?%s", plan.Endpoint.Path, query)
 		}
 	})
 }
@@ -315,10 +304,7 @@ func TestTwoValues(t *testing.T) {
 // TestHAPIDescription checks that names of the contract occur in the description in HAPI names only
 // where they are described as the other ones.
 func TestHAPIDescription(t *testing.T) {
-	text, err := Description(HAPINames, "", HAPIPrefix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Value(Description(HAPINames, "", HAPIPrefix))(t)
 	rest := string(text)
 	for _, p := range schema.HAPINames {
 		rest = strings.ReplaceAll(rest, "The name "+p[ContractNames], "")

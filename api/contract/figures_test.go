@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestFigures wants the use of every number of every record, and no other field's.
@@ -24,10 +26,7 @@ func TestFigures(t *testing.T) {
 		}
 		for _, f := range e.Fields {
 			number := f.Type == Integer || f.Type == Number
-			if number != seen[f.Name] {
-				t.Errorf("%s: field %s is a number: %t; its use is declared: %t",
-					e.Name(), f.Name, number, seen[f.Name])
-			}
+			testkit.Equal(t, number, seen[f.Name], "%s: field %s is a number; its use is declared", e.Name(), f.Name)
 			delete(seen, f.Name)
 		}
 		for name := range seen {
@@ -109,9 +108,7 @@ func TestKeyColumns(t *testing.T) {
 			}
 		}
 		series := e.Series()
-		if dated := e.Group() != "metadata"; dated != (series != nil) {
-			t.Errorf("%s: series %v", e.Name(), series)
-		}
+		testkit.Equal(t, e.Group() != "metadata", (series != nil), "%s: series %v", e.Name(), series)
 		if slices.Contains(series, PeriodStart) || slices.Contains(series, "reporting_round") {
 			t.Errorf("%s: a date in the series %v", e.Name(), series)
 		}
@@ -147,9 +144,7 @@ func TestAddingUpAgrees(t *testing.T) {
 					word = "period"
 				}
 			}
-			if !strings.Contains(advice, word) {
-				t.Errorf("%s: the advice does not speak of %s (%q): %s", e.Name(), d.Field, word, advice)
-			}
+			testkit.Contains(t, advice, word, "%s: the advice on %s", e.Name(), d.Field)
 		}
 	}
 }
@@ -159,9 +154,7 @@ func TestAddingUpAgrees(t *testing.T) {
 func TestHeadlines(t *testing.T) {
 	strict := json.NewDecoder(bytes.NewReader(headlinesText))
 	strict.DisallowUnknownFields()
-	if err := strict.Decode(new([]Headline)); err != nil {
-		t.Error(err)
-	}
+	testkit.Is(t, strict.Decode(new([]Headline)), nil, "Decode")
 	seen := map[string]bool{}
 	for _, h := range Headlines {
 		if seen[h.Name] {
@@ -180,9 +173,7 @@ func TestHeadlines(t *testing.T) {
 			t.Errorf("%s has %d measures", h.Name, len(h.Measures))
 		}
 		kept, err := url.ParseQuery(h.Filters)
-		if err != nil {
-			t.Errorf("%s: %v", h.Name, err)
-		}
+		testkit.Is(t, err, nil, "%s", h.Name)
 		if h.Series != "" && len(h.Measures) != 1 {
 			t.Errorf("%s has a series of %d measures", h.Name, len(h.Measures))
 		}
@@ -217,12 +208,8 @@ func TestFigureTexts(t *testing.T) {
 			t.Errorf("the field %s of what figures were is not described", f.Name)
 		}
 	}
-	if len(wasTexts) != len(historyFields) {
-		t.Errorf("%d fields are described, there are %d", len(wasTexts), len(historyFields))
-	}
-	if len(figureTexts) != len(headlinesOfPlace) {
-		t.Errorf("%d fields are described, there are %d", len(figureTexts), len(headlinesOfPlace))
-	}
+	testkit.Equal(t, len(wasTexts), len(historyFields), "described fields")
+	testkit.Equal(t, len(figureTexts), len(headlinesOfPlace), "described fields")
 }
 
 // TestFiguresRefuseFilters: what would choose other rows of a list is an error of a headline

@@ -58,9 +58,7 @@ func TestIdentifiers(t *testing.T) {
 			t.Errorf("%.60q: valid for the strict decoder: %v", c.value, strict)
 		}
 		fault := CheckIdentifier([]byte(c.value), "Help.")
-		if (fault == nil) != c.good {
-			t.Errorf("%.60q: valid: %v: %+v", c.value, fault == nil, fault)
-		}
+		testkit.Equal(t, (fault == nil), c.good, "%.60q: valid: %v: %+v", c.value, fault == nil, fault)
 		if fault != nil && (fault.Text != "Invalid app identifier" || !strings.HasSuffix(fault.Hint, " Help.")) {
 			t.Errorf("%.60q: wrong error text or hint: %+v", c.value, fault)
 		}
@@ -210,8 +208,6 @@ func TestIdentifierValue(t *testing.T) {
 		var r Request
 		r.Scanned.Scan(planOf("/api/v2/metadata/location"), []byte("name="+url.QueryEscape(value)))
 		testkit.Must(t, r.Parse())
-		if got := r.HasIdentifierValue(); got != want {
-			t.Errorf("%q: %v, want %v", value, got, want)
-		}
+		testkit.Equal(t, r.HasIdentifierValue(), want, "%q", value)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestMeanings finds fields without a meaning, and meanings that no field has.
@@ -122,8 +124,6 @@ func TestWords(t *testing.T) {
 				t.Errorf("%s: no words for %q", field, v)
 			}
 		}
-		if len(words) != len(values[field]) {
-			t.Errorf("%s: %d words for %d values", field, len(words), len(values[field]))
-		}
+		testkit.Equal(t, len(words), len(values[field]), "%s: words of values", field)
 	}
 }

@@ -27,8 +27,7 @@ type describedPath struct {
 
 func pathsOf(t *testing.T, s NameSet, kinds ...Kind) map[string]describedPath {
 	t.Helper()
-	body, err := Description(s, "", s.prefix(), kinds...)
-	testkit.Must(t, err)
+	body := testkit.Value(Description(s, "", s.prefix(), kinds...))(t)
 	var d struct{ Paths map[string]describedPath }
 	testkit.Must(t, json.Unmarshal(body, &d))
 	return d.Paths
@@ -45,9 +44,7 @@ func (s NameSet) prefix() string {
 // service, each with its operationId, and no other.
 func TestPublicDescription(t *testing.T) {
 	paths := pathsOf(t, HAPINames)
-	if len(paths) != len(Endpoints)+2 {
-		t.Errorf("%d paths, want %d", len(paths), len(Endpoints)+2)
-	}
+	testkit.Equal(t, len(paths), len(Endpoints)+2, "paths")
 	for path, want := range map[string]string{
 		"encode_app_identifier":  "get_encoded_identifier_api_v2_encode_app_identifier_get",
 		"util/version":           "get_version_api_v2_util_version_get",
@@ -58,9 +55,7 @@ func TestPublicDescription(t *testing.T) {
 			"food_security_nutrition_poverty_food_prices_market_monitor_get",
 		"coordination-context/conflict-events": "get_conflict_event_api_v2_coordination_context_conflict_events_get",
 	} {
-		if got := paths[v2Root+path].Get.OperationID; got != want {
-			t.Errorf("%s: operationId %q, want %q", path, got, want)
-		}
+		testkit.Equal(t, paths[v2Root+path].Get.OperationID, want, "%s: operationId", path)
 	}
 }
 
@@ -93,9 +88,7 @@ func TestExportTypes(t *testing.T) {
 			}
 		}
 	}
-	if exports != len(Endpoints) {
-		t.Errorf("%d exports, want %d", exports, len(Endpoints))
-	}
+	testkit.Equal(t, exports, len(Endpoints), "exports")
 }
 
 // TestDescribedFields checks that the fields of some answers only are described with these.
@@ -110,8 +103,7 @@ func TestDescribedFields(t *testing.T) {
 			}
 		}
 	}
-	body, err := Description(ContractNames, "", "", Export, Changes, Facets)
-	testkit.Must(t, err)
+	body := testkit.Value(Description(ContractNames, "", "", Export, Changes, Facets))(t)
 	testkit.Must(t, json.Unmarshal(body, &described))
 	for _, name := range []string{"BadDate", "Gone", "Invalid"} {
 		if described.Components.Responses[name].Headers[HeaderSnapshot] == nil {
@@ -134,8 +126,7 @@ var allKinds = []Kind{Aggregate, Facets, Changes, Export}
 // described is a description as any JSON, for checks of all its parts.
 func described(t *testing.T, s NameSet, base string, kinds ...Kind) (d map[string]any, text string) {
 	t.Helper()
-	body, err := Description(s, base, s.prefix(), kinds...)
-	testkit.Must(t, err)
+	body := testkit.Value(Description(s, base, s.prefix(), kinds...))(t)
 	testkit.Must(t, json.Unmarshal(body, &d))
 	return d, string(body)
 }
@@ -211,9 +202,7 @@ func TestDescriptionForLinters(t *testing.T) {
 				}
 			}
 			slices.Sort(tags)
-			if want := slices.Sorted(maps.Keys(used)); !slices.Equal(tags, want) {
-				t.Errorf("tags %q, of operations %q", tags, want)
-			}
+			testkit.EqualLists(t, tags, slices.Sorted(maps.Keys(used)), "tags")
 		}
 	}
 }

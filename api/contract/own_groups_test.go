@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 const goodGroups = "group,name,location_code\nwest-2,Office West,MLI\nwest-2,,NER\n\"sahel\",\"Sahel, the\",TCD\n"
@@ -65,9 +67,7 @@ func FuzzReadGroups(f *testing.F) {
 			if err := Resolve(q, groups); err != nil || len(q.MembersOf(&q.Filters[0])) != len(g.Members) {
 				t.Errorf("%+v: %v", g, err)
 			}
-			if r, err := Read(q.Plan(), q.Text()); err != nil || r.Question.Text() != q.Text() {
-				t.Errorf("%s is read again as %s: %v", q.Text(), r.Question.Text(), err)
-			}
+			testkit.Equal(t, testkit.Value(Read(q.Plan(), q.Text()))(t).Question.Text(), q.Text(), "read again")
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hdqs/aggregate"
+	"hdqs/internal/testkit"
 )
 
 // TestQuestion holds that questions made in the program are those that a request for their text
@@ -56,9 +57,7 @@ func TestQuestion(t *testing.T) {
 					t.Errorf("%s: %s: read %v, want %v", e.Path, p.Params[got.Param].Name, got, *want)
 				}
 			}
-			if got, want := len(r.Question.Filters), len(q.Filters); got != want {
-				t.Errorf("%s: %d filters are read of %s, want %d", e.Path, got, q.Text(), want)
-			}
+			testkit.Equal(t, len(r.Question.Filters), len(q.Filters), "%s: filters of %s", e.Path, q.Text())
 			if again := r.Question.Copy().In(HAPINames).In(ContractNames); again.Text() != r.Question.Text() {
 				t.Errorf("%s: %s in other names and back is %s", e.Path, r.Question.Text(), again.Text())
 			}
@@ -108,19 +107,13 @@ func TestQuestionPairs(t *testing.T) {
 		{of.Copy().Drop(LatestParam, EverybodyParam, "sector_code__in"), "admin_level coarsest start_date 2024"},
 		{ask(Rows).Select("population", "location_code").Page(5, 10), ""},
 	} {
-		if got := strings.Join(c.q.Pairs(), " "); got != c.want {
-			t.Errorf("%s has %q, want %q", c.q.Text(), got, c.want)
-		}
+		testkit.Equal(t, strings.Join(c.q.Pairs(), " "), c.want, "%s", c.q.Text())
 	}
-	if got := ask(Facets).GroupBy("category", "year").Text(); got != "of=category,year" {
-		t.Errorf("facets are %s", got)
-	}
+	testkit.Equal(t, ask(Facets).GroupBy("category", "year").Text(), "of=category,year", "facets")
 	if got := ask(Rows).Select("population", "location_code").Text(); got != "fields=location_code,population" {
 		t.Errorf("fields are %s", got)
 	}
-	if got, want := QueryOf("b", "1&2", "a", "", "A", "x y"), "A=x+y&b=1%262"; got != want {
-		t.Errorf("the query is %s, want %s", got, want)
-	}
+	testkit.Equal(t, QueryOf("b", "1&2", "a", "", "A", "x y"), "A=x+y&b=1%262", "the query")
 }
 
 // TestQuestionAdd holds that filters of one list are taken to another by their names, and that a
@@ -131,16 +124,10 @@ func TestQuestionAdd(t *testing.T) {
 	to := Ask(EndpointOf("conflict_event", HAPINames), Aggregate).Keep("location_code", "SDN").GroupBy("year")
 	both := to.Copy().Add(from).GroupBy("admin1_code")
 	want := "end_date=2025-01-01T00:00:00&group_by=year,admin1_code&location_code=AFG"
-	if got := both.Text(); got != want {
-		t.Errorf("question %s, want %s", got, want)
-	}
-	if got, want := to.Text(), "group_by=year&location_code=SDN"; got != want {
-		t.Errorf("after a copy was changed: %s, want %s", got, want)
-	}
+	testkit.Equal(t, both.Text(), want, "question")
+	testkit.Equal(t, to.Text(), "group_by=year&location_code=SDN", "after a copy was changed")
 	several := to.KeepAll("location_code", []string{"SDN", "AFG"}).Text()
-	if want := "group_by=year&location_code__in=AFG,SDN"; several != want {
-		t.Errorf("several values: %s, want %s", several, want)
-	}
+	testkit.Equal(t, several, "group_by=year&location_code__in=AFG,SDN", "several values")
 }
 
 // planOf returns the plan of the endpoint with a path.
@@ -164,8 +151,6 @@ func TestNested(t *testing.T) {
 		"admin2": false, "market": false,
 	} {
 		at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Table == table })
-		if got := Endpoints[at].Nests(); got != want {
-			t.Errorf("%s: rows can contain others %t, want %t", table, got, want)
-		}
+		testkit.Equal(t, Endpoints[at].Nests(), want, "%s: rows can contain others", table)
 	}
 }

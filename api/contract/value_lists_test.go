@@ -34,14 +34,12 @@ func TestListParams(t *testing.T) {
 					!slices.Equal(plain.Columns, param.Columns) {
 					t.Errorf("%s: %s follows %s", Endpoints[i].Path, param.Name, plain.Name)
 				}
-			} else if param.Several != want {
-				t.Errorf("%s: %s has a list: %t, want %t", Endpoints[i].Path, name, param.Several, want)
+			} else {
+				testkit.Equal(t, param.Several, want, "%s: %s has a list", Endpoints[i].Path, name)
 			}
 		}
 	}
-	if lists < 100 {
-		t.Errorf("%d lists", lists)
-	}
+	testkit.AtLeast(t, lists, 100, "lists")
 }
 
 // TestUnlisted checks what is said about a list of each parameter that has none, under both names:
@@ -79,9 +77,7 @@ func TestUnlisted(t *testing.T) {
 			}
 		}
 	}
-	if remedies < 100 {
-		t.Errorf("only %d texts name a list", remedies)
-	}
+	testkit.AtLeast(t, remedies, 100, "texts name a list")
 }
 
 // cutSlowly cuts a list in another way: it first finds which bytes are escaped.
@@ -235,15 +231,11 @@ func TestLiteral(t *testing.T) {
 	for _, op := range []index.Op{index.Equal, index.Like, index.Contains} {
 		p := &Param{Op: op}
 		for _, text := range []string{"AFG", "100%", `A\_B`, `\`, `\\%`, "a,b", ""} {
-			if got := p.Literal(p.Exactly(text)); got != text {
-				t.Errorf("%q is %q as a value, and %q again", text, p.Exactly(text), got)
-			}
+			testkit.Equal(t, p.Literal(p.Exactly(text)), text, "a text that is the value %q", p.Exactly(text))
 		}
 	}
 	for _, pattern := range []string{"A%", "_", `A\%_`, `A\B`} {
-		if got := (&Param{Op: index.Like}).Literal(pattern); got != pattern {
-			t.Errorf("%q is %q", pattern, got)
-		}
+		testkit.Equal(t, (&Param{Op: index.Like}).Literal(pattern), pattern, "a value with wildcards")
 	}
 }
 
@@ -321,17 +313,13 @@ func TestRequests(t *testing.T) {
 			query, want, _ := strings.Cut(line, " -> ")
 			var r Request
 			for range 2 { // the second time with the memory of the first
-				if got := readRequest(&r, p, query); got != want {
-					t.Errorf("line %d: %s\n got %s\nwant %s", number+1, query, got, want)
-				}
+				testkit.Equal(t, readRequest(&r, p, query), want, "line %d: %s", number+1, query)
 			}
 			checkCanonical(t, p, query)
 			ran++
 		}
 	}
-	if ran < 200 {
-		t.Errorf("%d requests, want 200 or more", ran)
-	}
+	testkit.AtLeast(t, ran, 200, "requests")
 }
 
 // planNamed returns the plan of a heading: an endpoint, a kind other than rows, a set of names.

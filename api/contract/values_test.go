@@ -17,18 +17,12 @@ func TestValues(t *testing.T) {
 	cases := testkit.Cases(t, "testdata/values.txt", " ", 2)
 	for _, c := range cases {
 		kind, rest := c[0], c[1]
-		quoted, err := strconv.QuotedPrefix(rest)
-		testkit.Must(t, err)
-		text, err := strconv.Unquote(quoted)
-		testkit.Must(t, err)
+		quoted := testkit.Value(strconv.QuotedPrefix(rest))(t)
+		text := testkit.Value(strconv.Unquote(quoted))(t)
 		want := strings.TrimPrefix(rest[len(quoted):], " ")
-		if got := parseValue(kind, text, want); got != want {
-			t.Errorf("%s %q: got %s, want %s", kind, text, got, want)
-		}
+		testkit.Equal(t, parseValue(kind, text, want), want, "%s %q", kind, text)
 	}
-	if len(cases) < 200 {
-		t.Errorf("only %d lines", len(cases))
-	}
+	testkit.AtLeast(t, len(cases), 200, "lines")
 }
 
 // parseValue parses a text and formats the result as values.txt does. It needs want for values that

@@ -77,9 +77,7 @@ func TestCountryPages(t *testing.T) {
 					reason := strings.NewReplacer( // with names for codes
 						"of "+code+" ", "of "+title(page.Body)+" ", "list "+e.Name()+" ", "list “"+e.Summary+"” ",
 					).Replace(r["reason"].(string))
-					if text := html.UnescapeString(string(page.Body)); !strings.Contains(text, reason) {
-						t.Errorf("%s does not say: %s", path, reason)
-					}
+					testkit.Contains(t, html.UnescapeString(string(page.Body)), reason, "%s does not say", path)
 					continue
 				}
 				h := contract.Headlines[i]
@@ -99,9 +97,7 @@ func TestCountryPages(t *testing.T) {
 				at++
 				tiles++
 			}
-			if at != len(shown) {
-				t.Errorf("%s has %d tiles more than figures", path, len(shown)-at)
-			}
+			testkit.Equal(t, at, len(shown), "%s has %d tiles more than figures", path, len(shown)-at)
 		}
 	}
 	if tiles < 40 || missing < 40 {
@@ -156,10 +152,7 @@ func TestCountryWorkbook(t *testing.T) {
 	t.Parallel()
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier, MadeUp: true}, apitest.FigureTables(t))
 	book := s.Answer("GET", "/country/AFG.xlsx", nil)
-	if disposition := apitest.Header(book, "Content-Disposition"); !strings.Contains(disposition,
-		`filename="hdqs-AFG-`) {
-		t.Errorf("Content-Disposition: %s", disposition)
-	}
+	testkit.Contains(t, apitest.Header(book, "Content-Disposition"), `filename="hdqs-AFG-`, "Content-Disposition")
 	var sheets []string
 	for _, f := range testkit.Unzip(t, book.Body) {
 		if strings.HasPrefix(f.Name, "xl/worksheets/") {
@@ -173,9 +166,7 @@ func TestCountryWorkbook(t *testing.T) {
 		{"made up", apitest.SampleID}, nil, {"/humanitarian-needs"}, {"licence_address"},
 	} {
 		for _, want := range wants {
-			if !strings.Contains(sheets[sheet], want) {
-				t.Errorf("sheet %d has no %s", sheet+1, want)
-			}
+			testkit.Contains(t, sheets[sheet], want, "sheet %d", sheet+1)
 		}
 	}
 	figures, _ := apitest.Records(t, s, "/api/v2/figures?location_code=AFG")

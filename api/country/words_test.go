@@ -1,6 +1,10 @@
 package country
 
-import "testing"
+import (
+	"testing"
+
+	"hdqs/internal/testkit"
+)
 
 func TestWords(t *testing.T) {
 	t.Parallel()
@@ -13,8 +17,6 @@ func TestWords(t *testing.T) {
 		{"2", "", "", "districts"},
 		{"7", "", "", ""},
 	} {
-		if got := coverageText(nil, c[0], c[1], c[2]); got != c[3] {
-			t.Errorf("%v is %q", c, got)
-		}
+		testkit.Equal(t, coverageText(nil, c[0], c[1], c[2]), c[3], "%v", c)
 	}
 }

@@ -139,9 +139,7 @@ func startEdge(t *testing.T, f *front, o state.Options) *origin {
 	testkit.Must(t, err)
 	go g.server.Serve(l) //nolint:errcheck // returns when the listener is closed
 	g.stop = sync.OnceFunc(func() {
-		if err := g.server.Lists.Public.Shutdown(); err != nil {
-			t.Error(err)
-		}
+		testkit.Is(t, g.server.Lists.Public.Shutdown(), nil, "Shutdown")
 	})
 	t.Cleanup(g.stop)
 	g.started = f.start(t, l.Addr().String())
@@ -153,8 +151,7 @@ func startEdge(t *testing.T, f *front, o state.Options) *origin {
 func (g *origin) askCounted(t *testing.T, method, target string, header ...reply.HeaderField) (api.Answer, int64) {
 	t.Helper()
 	before := g.requests.Load()
-	got := g.ask(t, method, target, header)
-	return got, g.requests.Load() - before
+	return g.ask(t, method, target, header), g.requests.Load() - before
 }
 
 // TestEdgeKey checks the cache key: one cached answer serves all callers, any order of parameters,
@@ -475,9 +472,7 @@ func TestBrowser(t *testing.T) {
 		`"header":{"status":200,"text":5,"ETag":"W/`, `filename=\"sector_2026-11-20.csv\"`,
 		`"again":{"status":304,"ETag":"W/`, `"gone":{"status":403,"body":{"error":"Missing app identifier"`,
 	} {
-		if !strings.Contains(result, part) {
-			t.Errorf("the result lacks %s:\n%s", part, result)
-		}
+		testkit.Contains(t, result, part, "the result")
 	}
 }
 
@@ -548,9 +543,7 @@ func testEdgeHead(t *testing.T, f *front) {
 	const heads = 100
 	for range heads {
 		all.Go(func() {
-			if got := g.ask(t, "HEAD", apitest.Target+"&limit=26", nil); got.Status != 200 {
-				t.Errorf("HEADs at once: status %d", got.Status)
-			}
+			testkit.Equal(t, g.ask(t, "HEAD", apitest.Target+"&limit=26", nil).Status, 200, "HEADs at once: status")
 		})
 	}
 	all.Wait()
@@ -577,9 +570,7 @@ func testEdgeBulk(t *testing.T, f *front) {
 			t.Errorf("the latest: %d to %s, want %s", moved.Status, at, target)
 		}
 		part := g.ask(t, "GET", prefix+"/bulk/latest/"+apitest.BulkTable, apitest.Fields("Range", "bytes=-8"))
-		if part.Status != 400 {
-			t.Errorf("a part of the latest: %d, want 400", part.Status)
-		}
+		testkit.Equal(t, part.Status, 400, "a part of the latest")
 		tag := ""
 		for range 2 { // the second time a cache could answer
 			whole := g.ask(t, "GET", target, nil)
@@ -613,10 +604,7 @@ func testEdgeBulk(t *testing.T, f *front) {
 		if length := apitest.Header(head, "Content-Length"); head.Status != 200 || length != fmt.Sprint(size) {
 			t.Errorf("HEAD: %d, Content-Length %s, want %d", head.Status, length, size)
 		}
-		wrong := g.ask(t, "GET", target+"?location_code=AFG", nil)
-		if wrong.Status != 422 {
-			t.Errorf("a filter: %d, want 422", wrong.Status)
-		}
+		testkit.Equal(t, g.ask(t, "GET", target+"?location_code=AFG", nil).Status, 422, "a filter")
 	}
 }
 

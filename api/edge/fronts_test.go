@@ -95,9 +95,7 @@ func replaceOnce(t *testing.T, file string, pairs ...string) string {
 	t.Helper()
 	text := string(testkit.ReadFile(t, file))
 	for i := 0; i < len(pairs); i += 2 {
-		if strings.Count(text, pairs[i]) != 1 {
-			t.Fatalf("%s has %q %d times, want once", file, pairs[i], strings.Count(text, pairs[i]))
-		}
+		testkit.Equal(t, strings.Count(text, pairs[i]), 1, "%s: times that it has %q", file, pairs[i])
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
@@ -128,9 +126,7 @@ func startVarnish(t *testing.T, replica string) started {
 			status  int
 		}{{public, 405}, {purge, 200}} { // the public listener never purges
 			got := apitest.Ask(t, c.address, "PURGE", "/", apitest.Fields("Surrogate-Key", strings.Join(keys, " ")))
-			if got.Status != c.status {
-				t.Fatalf("PURGE at %s: %d, want %d: %s", c.address, got.Status, c.status, got.Body)
-			}
+			testkit.Equal(t, got.Status, c.status, "PURGE at %s: %s", c.address, got.Body)
 		}
 	}}
 }

@@ -160,8 +160,7 @@ func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 	g.seen()
 	conn := apitest.Dial(t, g.address)
 	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
-	_, err := io.WriteString(conn, c.bytes(marked("case"+number)))
-	testkit.Must(t, err)
+	testkit.Value(io.WriteString(conn, c.bytes(marked("case"+number))))(t)
 	for answers, open := 0, true; open && answers < requests; {
 		method := "GET"
 		if strings.Count(c.send, "HEAD ") == 1 && answers == 1 {
@@ -221,14 +220,11 @@ func readEdge(t *testing.T, conn apitest.Conn, method string) (a edgeAnswer, ok 
 		return edgeAnswer{}, false
 	// The answer to a request without a version has no header and ends with the connection.
 	case string(start) != "HTTP/":
-		_, err := io.Copy(io.Discard, conn.Reader)
-		testkit.Must(t, err)
+		testkit.Value(io.Copy(io.Discard, conn.Reader))(t)
 		return edgeAnswer{}, true
 	}
-	response, err := http.ReadResponse(conn.Reader, &http.Request{Method: method})
-	testkit.Must(t, err)
-	_, err = io.Copy(io.Discard, response.Body)
-	testkit.Must(t, err)
+	response := testkit.Value(http.ReadResponse(conn.Reader, &http.Request{Method: method}))(t)
+	testkit.Value(io.Copy(io.Discard, response.Body))(t)
 	return edgeAnswer{response.StatusCode, response.Header.Get(contract.HeaderUnknown)}, true
 }
 

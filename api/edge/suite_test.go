@@ -167,9 +167,7 @@ func testEdgePurge(t *testing.T, f *front) {
 	}
 	keep := func() {
 		for _, target := range targets {
-			if got := g.ask(t, "GET", target, nil); got.Status != 200 {
-				t.Fatalf("%s: %d", target, got.Status)
-			}
+			testkit.Equal(t, g.ask(t, "GET", target, nil).Status, 200, "%s", target)
 		}
 		g.seen()
 	}
@@ -199,16 +197,13 @@ func testEdgeMessages(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{Agents: true, Version: "test"})
 	const message = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	post := func(address string) (int, string) {
-		req, err := http.NewRequest("POST", "http://"+address+"/mcp", strings.NewReader(message))
-		testkit.Must(t, err)
+		req := testkit.Value(http.NewRequest("POST", "http://"+address+"/mcp", strings.NewReader(message)))(t)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
-		res, err := http.DefaultClient.Do(req)
-		testkit.Must(t, err)
+		res := testkit.Value(http.DefaultClient.Do(req))(t)
 		defer res.Body.Close()
 		var body bytes.Buffer
-		_, err = body.ReadFrom(res.Body)
-		testkit.Must(t, err)
+		testkit.Value(body.ReadFrom(res.Body))(t)
 		return res.StatusCode, body.String()
 	}
 	for n := range int64(3) {
@@ -223,9 +218,7 @@ func testEdgeMessages(t *testing.T, f *front) {
 		}
 	}
 	for _, method := range []string{"POST", "DELETE", "PUT", "PURGE"} {
-		if got := g.ask(t, method, apitest.Target, nil); got.Status != 405 {
-			t.Errorf("%s of a list: %d, want 405", method, got.Status)
-		}
+		testkit.Equal(t, g.ask(t, method, apitest.Target, nil).Status, 405, "%s of a list", method)
 	}
 }
 
@@ -282,8 +275,7 @@ func TestEdgeCloudFront(t *testing.T) {
 		command := exec.Command(testkit.Program(t, "node", "nodejs"), "-e", function+`
 const got = handler(`+string(event)+`);
 console.log(JSON.stringify([Object.keys(got.querystring).join(","), got.querystring, got.headers]));`)
-		out, err := command.Output()
-		testkit.Must(t, err)
+		out := testkit.Value(command.Output())(t)
 		var got struct {
 			names   string
 			query   map[string]value
@@ -301,9 +293,7 @@ console.log(JSON.stringify([Object.keys(got.querystring).join(","), got.querystr
 			t.Errorf("%v: %s with the headers %v, want %s and the identifier %q", c.query, got.names, got.headers,
 				c.want, c.sent)
 		}
-		if form := got.headers["accept"].Value; form != c.form {
-			t.Errorf("%s with Accept %q: %q, want %q", c.uri, c.accept, form, c.form)
-		}
+		testkit.Equal(t, got.headers["accept"].Value, c.form, "%s with Accept %q", c.uri, c.accept)
 		for name, v := range got.query {
 			if v.Value != c.query[name].Value || len(v.MultiValue) != len(c.query[name].MultiValue) {
 				t.Errorf("%v: %s is %v", c.query, name, v)

@@ -95,8 +95,7 @@ func FuzzBlock(f *testing.F) {
 			}
 		})
 		d.endDeflate()
-		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(d.matcher.block.bits.out)))
-		testkit.Must(t, err)
+		got := testkit.Value(io.ReadAll(stdflate.NewReader(bytes.NewReader(d.matcher.block.bits.out))))(t)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("DEFLATE: %d bytes, want %d", len(got), len(want))
 		}
@@ -123,9 +122,7 @@ func TestHuffmanLimits(t *testing.T) {
 			}
 			space += 1 << (limit - int(l))
 		}
-		if space != 1<<limit {
-			t.Errorf("limit %d: the code uses %d of %d", limit, space, 1<<limit)
-		}
+		testkit.Equal(t, space, 1<<limit, "limit %d: the code uses", limit)
 	}
 }
 

@@ -16,16 +16,12 @@ func TestNegotiate(t *testing.T) {
 	for _, c := range cases {
 		end := strings.LastIndexByte(c[1], '"')
 		header, want := c[1][:end], strings.TrimSpace(c[1][end+1:])
-		if got := named(Negotiate(header)); got != want {
-			t.Errorf("%q: got %s, want %s", header, got, want)
-		}
+		testkit.Equal(t, named(Negotiate(header)), want, "%q", header)
 		if refuses := RefusesIdentity(header); refuses && want == "identity" || !refuses && want == "406" {
 			t.Errorf("%q: RefusesIdentity is %v", header, refuses)
 		}
 	}
-	if len(cases) < 60 {
-		t.Errorf("%d cases, want at least 60", len(cases))
-	}
+	testkit.AtLeast(t, len(cases), 60, "cases")
 }
 
 func named(c Coding, ok bool) string {

@@ -95,11 +95,9 @@ func TestStoredBlocksAreUsed(t *testing.T) {
 func gunzip(t testing.TB, b []byte) []byte {
 	t.Helper()
 	in := bytes.NewReader(b)
-	r, err := stdgzip.NewReader(in)
-	testkit.Must(t, err)
+	r := testkit.Value(stdgzip.NewReader(in))(t)
 	r.Multistream(false)
-	plain, err := io.ReadAll(r)
-	testkit.Must(t, err)
+	plain := testkit.Value(io.ReadAll(r))(t)
 	if in.Len() != 0 {
 		t.Fatalf("%d bytes after the first member", in.Len())
 	}
@@ -109,16 +107,14 @@ func gunzip(t testing.TB, b []byte) []byte {
 // unzstd decodes one frame and fails if data follows it.
 func unzstd(t testing.TB, b []byte) []byte {
 	t.Helper()
-	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderConcurrency(1))
-	testkit.Must(t, err)
+	d := testkit.Value(zstd.NewReader(nil, zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderConcurrency(1)))(t)
 	defer d.Close()
 	var h zstd.Header
 	testkit.Must(t, h.Decode(b))
 	if h.WindowSize > 8<<20 {
 		t.Fatalf("window %d, want at most 8 MB", h.WindowSize)
 	}
-	plain, err := d.DecodeAll(b, nil)
-	testkit.Must(t, err)
+	plain := testkit.Value(d.DecodeAll(b, nil))(t)
 	if len(plain) >= 256 && (!h.HasFCS || h.FrameContentSize != uint64(len(plain))) {
 		t.Fatalf("content size %d (known: %v), want %d", h.FrameContentSize, h.HasFCS, len(plain))
 	}

@@ -15,6 +15,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/reply"
+	"hdqs/internal/testkit"
 )
 
 // answerRecords returns the records of an answer.
@@ -79,12 +80,8 @@ func TestChanges(t *testing.T) {
 	few := ask("&since=before&fields=appeal_code,funding_usd&limit=5")
 	for _, record := range answerRecords(t, "fields", few) {
 		names := slices.Sorted(maps.Keys(record))
-		if !slices.Equal(names, []string{"appeal_code", "change", "funding_usd", "was"}) {
-			t.Errorf("two fields: %q", names)
-		}
-		if strings.Contains(string(record["was"]), "appeal_name") {
-			t.Errorf("a field that was not asked for: %s", record["was"])
-		}
+		testkit.EqualLists(t, names, []string{"appeal_code", "change", "funding_usd", "was"}, "two fields")
+		testkit.Lacks(t, record["was"], "appeal_name", "a field that was not asked for")
 	}
 	lines := apitest.Cells(t, ask("&since=before&fields=appeal_code&limit=1&output_format=csv").Body)
 	if len(lines) != 2 || !slices.Equal(lines[0], []string{"change", "appeal_code", "was"}) {

@@ -50,10 +50,7 @@ func TestFiguresOfParts(t *testing.T) {
 		"people_in_phase_3_or_worse?location_code=MLI&output_format=csv": "",
 	} {
 		if want == "" {
-			got := s.Answer("GET", "/api/v2/figures/"+query, nil)
-			if !strings.Contains(string(got.Body), ",True,,,9,,") {
-				t.Errorf("%s: %s", query, got.Body)
-			}
+			testkit.Contains(t, s.Answer("GET", "/api/v2/figures/"+query, nil).Body, ",True,,,9,,", "%s", query)
 			continue
 		}
 		records, _ := apitest.Records(t, s, "/api/v2/figures/"+query)
@@ -61,9 +58,7 @@ func TestFiguresOfParts(t *testing.T) {
 		for _, field := range fields {
 			got = append(got, fmt.Sprint(records[0][field]))
 		}
-		if is := strings.Join(got, " "); is != want {
-			t.Errorf("%s: %s, want %s; reason %v", query, is, want, records[0]["reason"])
-		}
+		testkit.Equal(t, strings.Join(got, " "), want, "%s; reason %v", query, records[0]["reason"])
 	}
 	for query, want := range map[string]string{
 		"poverty_headcount?location_code=TCD": "a newer survey, of 2021-01, is of provinces only",
@@ -72,9 +67,7 @@ func TestFiguresOfParts(t *testing.T) {
 			"1997-01, more than a year before it",
 	} {
 		records, _ := apitest.Records(t, s, "/api/v2/figures/"+query)
-		if got := fmt.Sprint(records[0]["reason"]); got != want {
-			t.Errorf("%s: the reason is %q, want %q", query, got, want)
-		}
+		testkit.Equal(t, fmt.Sprint(records[0]["reason"]), want, "%s: the reason", query)
 	}
 }
 

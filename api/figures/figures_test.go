@@ -12,6 +12,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestFigures lists figures of the trap tables: each has a value, or a reason in words.
@@ -49,9 +50,7 @@ func TestFigures(t *testing.T) {
 		for _, r := range records {
 			got = append(got, fmt.Sprint(r["location_code"], " ", r["value"], " ", r["reason"]))
 		}
-		if got := strings.Join(got, "; "); got != c.want {
-			t.Errorf("%s:\n%s, want\n%s", c.query, got, c.want)
-		}
+		testkit.Equal(t, strings.Join(got, "; "), c.want, "%s", c.query)
 	}
 }
 
@@ -75,9 +74,7 @@ func TestFigureRequests(t *testing.T) {
 					t.Fatalf("%s: %v", request, again)
 				}
 				for _, value := range again[0] {
-					if value != r["value"] {
-						t.Errorf("%s: %v, the figure is %v", request, value, r["value"])
-					}
+					testkit.Equal(t, value, r["value"], "%s, the figure", request)
 				}
 				isFigure := func(h *contract.Headline) bool { return h.Name == r["figure"] }
 				for _, group := range contract.Headlines[slices.IndexFunc(contract.Headlines, isFigure)].Groups {
@@ -90,9 +87,7 @@ func TestFigureRequests(t *testing.T) {
 					t.Errorf("%s of %s where the root has %s names: %s", r["figure"], prefix, names, request)
 				}
 			}
-			if sent < 20 {
-				t.Errorf("only %d requests", sent)
-			}
+			testkit.AtLeast(t, sent, 20, "requests")
 		}
 	}
 }
@@ -110,9 +105,7 @@ func TestFigureAnswers(t *testing.T) {
 		tags[tag] = figure
 	}
 	declared, _ := apitest.Records(t, s, "/api/v2/figures")
-	if len(declared) != len(contract.Headlines) {
-		t.Errorf("%d declarations, want %d", len(declared), len(contract.Headlines))
-	}
+	testkit.Equal(t, len(declared), len(contract.Headlines), "declarations")
 }
 
 // TestFiguresWithoutTables asks a server whose snapshot has no table of a figure.
@@ -126,9 +119,7 @@ func TestFiguresWithoutTables(t *testing.T) {
 	}
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	records, _ := apitest.Records(t, s, "/api/v2/figures?location_code=AFG")
-	if len(records) != len(contract.Headlines) {
-		t.Errorf("%d records", len(records))
-	}
+	testkit.Equal(t, len(records), len(contract.Headlines), "records")
 	for _, r := range records {
 		if r["value"] != nil || r["reason"] == nil {
 			t.Errorf("%v", r)
@@ -154,13 +145,9 @@ func TestCoverage(t *testing.T) {
 		sum + "&location_code=CAF&group_by=year,admin1_code,location_code": "units=2/3",
 	} {
 		_, a := apitest.Records(t, s, query)
-		if got := apitest.Header(a, contract.HeaderCoverage); got != want {
-			t.Errorf("%s: %q, want %q", query, got, want)
-		}
+		testkit.Equal(t, apitest.Header(a, contract.HeaderCoverage), want, "%s", query)
 		exposed := strings.Contains(apitest.Header(a, "Access-Control-Expose-Headers"), contract.HeaderCoverage)
-		if exposed != (want != "") {
-			t.Errorf("%s: exposed %t", query, exposed)
-		}
+		testkit.Equal(t, exposed, (want != ""), "%s: exposed", query)
 	}
 	target := list + "&admin_level=1&group_by=location_code&measures=coverage,sum:population"
 	records, a := apitest.Records(t, s, target)
@@ -168,9 +155,7 @@ func TestCoverage(t *testing.T) {
 	for _, r := range records {
 		got[r["location_code"].(string)] = fmt.Sprint(r["units"], " ", r["units_known"], " ", r["sum_population"])
 	}
-	if fmt.Sprint(got) != "map[AFG:<nil> <nil> 100 CAF:2 3 14]" {
-		t.Errorf("%v", got)
-	}
+	testkit.Equal(t, fmt.Sprint(got), "map[AFG:<nil> <nil> 100 CAF:2 3 14]", "the figures")
 	for _, table := range tables {
 		if table.Endpoint.Table == "admin1" {
 			table.Rows = table.Rows[1:]
@@ -216,9 +201,7 @@ TCD 2023-06; market_code=1; commodity_code=rice; currency_code=XAF; unit=KG; pri
 		"location_code=TCD":                        "0.0 1", // and not -0.0
 	} {
 		records, _ := apitest.Records(t, s, "/api/v2/figures/price_change_in_a_year?"+query)
-		if got := fmt.Sprint(records[0]["value"], " ", records[0]["rows"]); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
-		}
+		testkit.Equal(t, fmt.Sprint(records[0]["value"], " ", records[0]["rows"]), want, "%s", query)
 		for _, request := range records[0]["request"].([]any) {
 			if u, err := url.Parse(request.(string)); err != nil || s.Answer("GET", u.String(), nil).Status != 200 {
 				t.Errorf("%s: %v", request, err)

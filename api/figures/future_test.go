@@ -35,9 +35,7 @@ SDN 2024-11-15..2024-12-14; market_code=1; commodity_code=salt; currency_code=SD
 	records, _ := apitest.Records(t, s, "/api/v2/figures/price_change_in_a_year?location_code=SDN")
 	r := records[0]
 	got := fmt.Sprint(r["value"], " ", r["rows"], " ", r["period_start"], " ", r["period_end"])
-	if want := "50.0 1 2024-11-15T00:00:00 2024-12-14T23:59:59"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	testkit.Equal(t, got, "50.0 1 2024-11-15T00:00:00 2024-12-14T23:59:59", "")
 	prices := [2]string{}
 	for i, month := range []string{"2024-11", "2023-11"} {
 		groups, _ := apitest.Records(t, s, r["request"].([]any)[i].(string))
@@ -47,9 +45,7 @@ SDN 2024-11-15..2024-12-14; market_code=1; commodity_code=salt; currency_code=SD
 			}
 		}
 	}
-	if want := [2]string{"150.0 ", "100.0 "}; prices != want {
-		t.Errorf("the requests give the prices %q, want %q", prices, want)
-	}
+	testkit.Equal(t, prices, [2]string{"150.0 ", "100.0 "}, "the requests give the prices")
 }
 
 // needsEnd are the figures and places whose requests have an end date because of the rows of
@@ -110,9 +106,7 @@ SDN 2026-11-15..2026-12-14; market_code=1; commodity_code=rice; currency_code=SD
 			if u, err := url.Parse(request); r["value"] != nil && err == nil && strings.HasPrefix(request, "/") {
 				again, _ := apitest.Records(t, b, u.String())
 				for _, value := range again[0] {
-					if value != r["value"] {
-						t.Errorf("%s: %s gives %v, the figure is %v", name, request, value, r["value"])
-					}
+					testkit.Equal(t, value, r["value"], "%s: the value of %s", name, request)
 				}
 			}
 		}

@@ -35,15 +35,10 @@ func TestRemember(t *testing.T) {
 		k.figures = map[string]*keptFigure{name: f}
 		testkit.Must(t, m.remember(f))
 		m.number(k)
-		data, err := k.encode()
-		testkit.Must(t, err)
-		opened, err := OpenKept(data)
-		testkit.Must(t, err)
-		return opened
+		return testkit.Value(OpenKept(testkit.Value(k.encode())(t)))(t)
 	}
 	history := func(k *Kept) string {
-		p, err := k.figures[name].place("SDN")
-		testkit.Must(t, err)
+		p := testkit.Value(k.figures[name].place("SDN"))(t)
 		var all []string
 		for _, e := range p.Was {
 			text := k.Snapshot
@@ -73,9 +68,7 @@ func TestRemember(t *testing.T) {
 		{"b", "26", "d07=26", 20},
 	} {
 		k = publish(k, i+1, c.declared, c.value, day(c.since))
-		if got := history(k); got != c.want {
-			t.Errorf("publication %d: %s, want %s", i+1, got, c.want)
-		}
+		testkit.Equal(t, history(k), c.want, "publication %d", i+1)
 	}
 	if values, err := k.Values(h); err != nil || values["SDN"] != "26" || len(k.Earlier) != 1 {
 		t.Errorf("%v, %v, %v", values, k.Earlier, err)
@@ -87,8 +80,7 @@ func TestStoredText(t *testing.T) {
 	t.Parallel()
 	text := say.Of("%s of %s, %s", say.Of("%s rows", 3), say.And([]string{"a", "b"}), "c")
 	for _, want := range []say.Text{{}, say.Of("none"), text} {
-		data, err := json.Marshal(storedText{want})
-		testkit.Must(t, err)
+		data := testkit.Value(json.Marshal(storedText{want}))(t)
 		var got storedText
 		testkit.Must(t, json.Unmarshal(data, &got))
 		if !reflect.DeepEqual(got.Text, want) {
@@ -106,8 +98,7 @@ func TestStoredText(t *testing.T) {
 // FuzzOpenKept: any bytes are figures or an error.
 func FuzzOpenKept(f *testing.F) {
 	name := contract.Headlines[0].Name
-	packer, err := zstd.NewWriter(nil)
-	testkit.Must(f, err)
+	packer := testkit.Value(zstd.NewWriter(nil))(f)
 	for _, was := range []string{`"v":"NaN","o":{"l":1}`, `"v":"2","o":{"l":"1"}`} {
 		f.Add(`{"format":2,"snapshot":"a","earlier":[]}` + "\n" + `{"figure":"` + name + `","until":["2026-13"]}` + "\n" +
 			`SDN ` + name + ` {"v":"1","n":1,"s":"2026-01-01T00:00:00","r":["%s","x"],"w":[{},{"a":9,` + was + `}]}` + "\n")
@@ -174,11 +165,8 @@ func TestTakeOver(t *testing.T) {
 		}
 		old := &Kept{Day: "2026-03-01", figures: map[string]*keptFigure{c.figure: of}}
 		m := &Making{Of: manifest(c.changed), Before: old}
-		later, err := m.takeOver(h, "2026-03-02")
-		testkit.Must(t, err)
-		if got := later != nil; got != c.want {
-			t.Errorf("%s after a change of %q: taken over is %t, want %t", c.figure, c.changed, got, c.want)
-		}
+		later := testkit.Value(m.takeOver(h, "2026-03-02"))(t)
+		testkit.Equal(t, later != nil, c.want, "%s after a change of %q: taken over", c.figure, c.changed)
 		if later != nil {
 			later.places["SDN"].Was = nil // of the other publication
 			testkit.Must(t, m.remember(later))
@@ -218,9 +206,7 @@ func TestTogether(t *testing.T) {
 			return &contract.Invalid{Issues: []contract.Issue{issue}}
 		}))
 		slices.Sort(asked[1:]) // they come in any order
-		if got := strings.Join(asked, " "); got != c[2] {
-			t.Errorf("%s, of which %s are wrong: asked for %s, want %s", c[0], c[1], got, c[2])
-		}
+		testkit.Equal(t, strings.Join(asked, " "), c[2], "%s, of which %s are wrong: asked for", c[0], c[1])
 		for place, of := range f.of {
 			if refused := !of.refusal.IsZero(); refused != isWrong(place) {
 				t.Errorf("%s, of which %s are wrong: %s is refused: %t", c[0], c[1], place, refused)

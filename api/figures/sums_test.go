@@ -91,9 +91,7 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	}
-	if asked < 1000 {
-		t.Errorf("only %d requests", asked)
-	}
+	testkit.AtLeast(t, asked, 1000, "requests")
 	compareClasses(t, s)
 }
 
@@ -158,13 +156,9 @@ func compareClasses(t *testing.T, s *api.Server) {
 				got, answer := apitest.Records(t, s, target+name)
 				checkCoverage(t, of.path+" by "+name, answer, byCode, codes, groups.All, kind)
 				for _, r := range got {
-					if want[r[name]] != countOf(r) {
-						t.Errorf("%s: %s %v: %v, want %v", of.path, name, r[name], r["count"], want[r[name]])
-					}
+					testkit.Equal(t, want[r[name]], countOf(r), "%s: %s %v: %v", of.path, name, r[name], r["count"])
 				}
-				if len(got) != len(want) {
-					t.Errorf("%s: %d values of %s, want %d", of.path, len(got), name, len(want))
-				}
+				testkit.Equal(t, len(got), len(want), "%s: values of %s", of.path, name)
 			}
 		}
 	}
@@ -224,9 +218,7 @@ func TestGoldenWrongSums(t *testing.T) {
 		testkit.WriteFile(t, wrongSumsFile, []byte(out.String()))
 		return
 	}
-	if len(blocks) < 40 {
-		t.Errorf("%d wrong sums, want at least 40", len(blocks))
-	}
+	testkit.AtLeast(t, len(blocks), 40, "wrong sums")
 	if out.String() != text {
 		t.Errorf("%s differs; run `make golden` and read the difference. Now:\n%s", wrongSumsFile, out.String())
 	}

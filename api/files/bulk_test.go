@@ -52,14 +52,10 @@ func TestBulkFiles(t *testing.T) {
 		"Etag": `"` + hex.EncodeToString(sum[:]) + `"`, "Accept-Ranges": "bytes", "X-Snapshot-Id": apitest.SampleID,
 		"Content-Type": "application/vnd.apache.parquet", "Content-Encoding": "",
 	} {
-		if apitest.Header(got, name) != want {
-			t.Errorf("%s is %q, want %q", name, apitest.Header(got, name), want)
-		}
+		testkit.Equal(t, apitest.Header(got, name), want, "%s", name)
 	}
 	index := apitest.Ask(t, address, "GET", "/bulk/index.json", nil)
-	if want := `"` + apitest.SampleID + `/manifest.json"`; !strings.Contains(string(index.Body), want) {
-		t.Errorf("the index lacks %s:\n%s", want, index.Body)
-	}
+	testkit.Contains(t, index.Body, `"`+apitest.SampleID+`/manifest.json"`, "the index")
 	if page := apitest.Ask(t, address, "GET", "/", nil); !strings.Contains(string(page.Body),
 		"/bulk/latest/manifest.json") {
 		t.Error("the landing page has no link to the files")
@@ -91,13 +87,9 @@ func TestBulkPartsOfLatest(t *testing.T) {
 			{apitest.BulkTable, nil, 302},
 		} {
 			got := apitest.Ask(t, address, "GET", prefix+"/bulk/latest/"+c.path, c.header)
-			if got.Status != c.want {
-				t.Errorf("%s %v: %d, want %d", c.path, c.header, got.Status, c.want)
-			}
+			testkit.Equal(t, got.Status, c.want, "%s %v", c.path, c.header)
 			if got.Status == 302 {
-				if apitest.Header(got, "Vary") != "Range" {
-					t.Errorf("%s: Vary %q, want Range", c.path, apitest.Header(got, "Vary"))
-				}
+				testkit.Equal(t, apitest.Header(got, "Vary"), "Range", "%s: Vary", c.path)
 				continue
 			}
 			_, target, _ := strings.Cut(apitest.Header(got, "X-Hint"), ": ")
@@ -141,9 +133,7 @@ func TestBulkRanges(t *testing.T) {
 		case 416:
 			wantRange = fmt.Sprintf("bytes */%d", size)
 		}
-		if apitest.Header(got, "Content-Range") != wantRange {
-			t.Errorf("%v: Content-Range %q, want %q", header, apitest.Header(got, "Content-Range"), wantRange)
-		}
+		testkit.Equal(t, apitest.Header(got, "Content-Range"), wantRange, "%v: Content-Range", header)
 		if status < 300 && method == "GET" && !bytes.Equal(got.Body, want) {
 			t.Errorf("%v: %d bytes, want %d of the file's", header, len(got.Body), len(want))
 		}
@@ -206,9 +196,7 @@ func TestBulkOfOtherSnapshots(t *testing.T) {
 	status := func(target string, want int) api.Answer {
 		t.Helper()
 		got := apitest.Ask(t, address, "GET", target, nil)
-		if got.Status != want {
-			t.Errorf("%s: %d, want %d", target, got.Status, want)
-		}
+		testkit.Equal(t, got.Status, want, "%s", target)
 		return got
 	}
 	latest := func(want string) {
@@ -254,9 +242,7 @@ func TestBulkOfOtherSnapshots(t *testing.T) {
 	gone := status("/bulk/older/"+apitest.BulkText, 410)
 	none := status("/bulk/never/"+apitest.BulkText, 404)
 	for _, got := range []api.Answer{gone, none} {
-		if !strings.Contains(apitest.Header(got, "X-Hint"), "/bulk/index.json") {
-			t.Errorf("the hint is %q", apitest.Header(got, "X-Hint"))
-		}
+		testkit.Contains(t, apitest.Header(got, "X-Hint"), "/bulk/index.json", "the hint")
 	}
 }
 
@@ -270,9 +256,7 @@ func TestBulkShapes(t *testing.T) {
 		apitest.Shapes(t, s, prefix, "testdata/bulk.txt", func(string, api.Answer) {})
 	}
 	off := apitest.Sample(t, state.Options{}, 3)
-	if got := off.Answer("GET", "/bulk/latest/manifest.json", nil); got.Status != 404 {
-		t.Errorf("without bulk files: %d, want 404", got.Status)
-	}
+	testkit.Equal(t, off.Answer("GET", "/bulk/latest/manifest.json", nil).Status, 404, "without bulk files")
 }
 
 func TestBulkIdentifier(t *testing.T) {
@@ -292,9 +276,7 @@ func TestBulkIdentifier(t *testing.T) {
 		}
 	}
 	open, _ := apitest.BulkServer(t, state.Options{})
-	if got := open.Answer("GET", sampleBulk+apitest.BulkText, nil); got.Status != 200 {
-		t.Errorf("%d, want 200: bulk files need no identifier", got.Status)
-	}
+	testkit.Equal(t, open.Answer("GET", sampleBulk+apitest.BulkText, nil).Status, 200, "without an identifier")
 }
 
 // TestBulkIsCounted checks that downloads are in the metrics and the access log, with the bytes
@@ -305,9 +287,7 @@ func TestBulkIsCounted(t *testing.T) {
 	s, _ := apitest.BulkServer(t, state.Options{AccessLog: l, SurrogateKey: true})
 	address := apitest.Listen(t, s)
 	got := apitest.Ask(t, address, "GET", sampleBulk+apitest.BulkTable, apitest.Fields("Range", "bytes=100-299999"))
-	if keys := apitest.Header(got, "Surrogate-Key"); keys != "all snap-"+apitest.SampleID {
-		t.Errorf("purge keys %q", keys)
-	}
+	testkit.Equal(t, apitest.Header(got, "Surrogate-Key"), "all snap-"+apitest.SampleID, "purge keys")
 	admin := apitest.ListenAdmin(t, s)
 	testkit.WaitFor(t, "the end of the request", func() bool {
 		scraped := apitest.Ask(t, admin, "GET", "/metrics", nil)
@@ -326,18 +306,13 @@ func TestBulkIsCounted(t *testing.T) {
 	}
 	broken := apitest.NewBulkDir(t)
 	broken.Put(t, apitest.SampleID, rand.New(rand.NewPCG(5, 1)))
-	m, err := broken.Manifest(apitest.SampleID)
-	testkit.Must(t, err)
+	m := testkit.Value(broken.Manifest(apitest.SampleID))(t)
 	f, _ := m.Find(apitest.BulkText)
 	testkit.WriteFile(t, broken.Path(f), []byte("short"))
 	other := apitest.Sample(t, state.Options{Bulk: true}, 3)
 	if err := other.Files.LookForBulk(broken.Bulk); err == nil || !strings.Contains(err.Error(), "1 bulk files") {
 		t.Errorf("error %v, want one that counts the files", err)
 	}
-	if got := other.Answer("GET", sampleBulk+apitest.BulkText, nil); got.Status != 503 {
-		t.Errorf("a file that is cut: %d, want 503", got.Status)
-	}
-	if got := other.Answer("GET", sampleBulk+apitest.BulkTable, nil); got.Status != 200 {
-		t.Errorf("a file beside it: %d, want 200", got.Status)
-	}
+	testkit.Equal(t, other.Answer("GET", sampleBulk+apitest.BulkText, nil).Status, 503, "a file that is cut")
+	testkit.Equal(t, other.Answer("GET", sampleBulk+apitest.BulkTable, nil).Status, 200, "a file beside it")
 }

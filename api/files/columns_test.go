@@ -40,8 +40,7 @@ func columnValues(t *testing.T, format string, body []byte) (names []string, row
 		}
 		return table.Names, table.Rows
 	}
-	file, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
-	testkit.Must(t, err)
+	file := testkit.Value(parquet.OpenFile(bytes.NewReader(body), int64(len(body))))(t)
 	var times []bool
 	for _, path := range file.Schema().Columns() {
 		leaf, _ := file.Schema().Lookup(path...)
@@ -179,8 +178,7 @@ func catalogServer(t *testing.T, o state.Options) (address string, flat []byte) 
 			Schema: []bulk.Column{{Name: "resource_catalog_id", HAPIName: "resource_hdx_id", Type: "string"}},
 		})
 	}
-	data, err := m.Encode()
-	testkit.Must(t, err)
+	data := testkit.Value(m.Encode())(t)
 	testkit.WriteFile(t, filepath.Join(b.Dir, bulk.ManifestName(apitest.SampleID)), data)
 	testkit.Must(t, s.Files.LookForBulk(b.Bulk))
 	return apitest.Listen(t, s), flat
@@ -217,9 +215,7 @@ func TestBulkAsOCHA(t *testing.T) {
 		t.Errorf("a part: %d %q", got.Status, got.Body)
 	}
 	for _, path := range []string{"affected-people", "affected-people/idps/admin_level=2/part-0.parquet", "x.json"} {
-		if got := apitest.Ask(t, address, "GET", "/hapi/bulk/"+path, nil); got.Status != 404 {
-			t.Errorf("%s: %d", path, got.Status)
-		}
+		testkit.Equal(t, apitest.Ask(t, address, "GET", "/hapi/bulk/"+path, nil).Status, 404, "%s", path)
 	}
 }
 

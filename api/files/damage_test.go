@@ -26,8 +26,7 @@ func TestBulkDamaged(t *testing.T) {
 	replace := func(t *testing.T, path string, data []byte) { testkit.ReplaceFile(t, path, data) }
 	unseen := func(t *testing.T, path string, data []byte) { // as a disk that changes bits
 		t.Helper()
-		info, err := os.Stat(path)
-		testkit.Must(t, err)
+		info := testkit.Value(os.Stat(path))(t)
 		testkit.WriteFile(t, path, data)
 		testkit.Must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	}

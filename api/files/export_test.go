@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -90,8 +89,7 @@ func checkExport(t *testing.T, s *api.Server, path string, e *contract.Endpoint,
 	t.Helper()
 	first := exportAnswer(t, s, path+"?"+query+"&limit=1")
 	total, _ := apitest.Field(first, "X-Total-Count")
-	n, err := strconv.Atoi(total)
-	testkit.Must(t, err)
+	n := testkit.Value(strconv.Atoi(total))(t)
 	offset, limit, rows := 0, "", n
 	if random.IntN(2) == 0 {
 		offset = random.IntN(n + 2)
@@ -167,9 +165,7 @@ func TestExportFormatsAreCounted(t *testing.T) {
 	for _, format := range formats {
 		got := apitest.Ask(t, address, "GET",
 			path+"/export?output_format="+format.Name+"&app_identifier="+apitest.Identifier, nil)
-		if got.Status != 200 {
-			t.Errorf("%s: %d %.200s", format.Name, got.Status, got.Body)
-		}
+		testkit.Equal(t, got.Status, 200, "%s %.200s", format.Name, got.Body)
 		const series = "hdqs_http_requests_total{code=\"200\",endpoint=\"food-prices-market-monitor/export\","
 		want := fmt.Sprintf("%sformat=%q}", series, format.Name)
 		got = apitest.Ask(t, admin, "GET", "/metrics", nil) // a request is counted before its answer is sent
@@ -257,9 +253,7 @@ func sheetCell(t *testing.T, kind, style, value, text string) string {
 	switch {
 	case kind == "inlineStr":
 		return sheetEscape.ReplaceAllStringFunc(text, func(hex string) string {
-			code, err := strconv.ParseUint(hex[2:6], 16, 16)
-			testkit.Must(t, err)
-			return string(rune(code))
+			return string(rune(testkit.Value(strconv.ParseUint(hex[2:6], 16, 16))(t)))
 		})
 	case kind == "b" && value == "1":
 		return "True"
@@ -268,8 +262,7 @@ func sheetCell(t *testing.T, kind, style, value, text string) string {
 	case style == "":
 		return value
 	}
-	days, err := strconv.ParseFloat(value, 64)
-	testkit.Must(t, err)
+	days := testkit.Value(strconv.ParseFloat(value, 64))(t)
 	since := time.Duration(days * 24 * float64(time.Hour)).Round(10 * time.Microsecond)
 	at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).Add(since)
 	if at.Nanosecond() != 0 {
@@ -288,8 +281,6 @@ func compareCells(t *testing.T, what string, got, want [][]string) {
 			want[i][k] = strings.ReplaceAll(want[i][k], "\r\n", "\n")
 			got[i][k] = strings.ReplaceAll(got[i][k], "\r\n", "\n")
 		}
-		if !slices.Equal(got[i], want[i]) {
-			t.Fatalf("%s: line %d is %q, want %q", what, i, got[i], want[i])
-		}
+		testkit.EqualLists(t, got[i], want[i], "%s: line %d", what, i)
 	}
 }

@@ -48,9 +48,7 @@ func TestExportRules(t *testing.T) {
 	} else if rows, _ := apitest.Field(head, "X-Result-Count"); rows != "5" {
 		t.Errorf("HEAD: %s rows", rows)
 	}
-	if n := s.Files.Exports.Running(); n != 0 {
-		t.Errorf("%d exports run after the last answer", n)
-	}
+	testkit.Equal(t, s.Files.Exports.Running(), 0, "exports run after the last answer")
 }
 
 // TestFormulasAreText checks that spreadsheet programs get no text as a formula.
@@ -202,8 +200,7 @@ func TestExportSizes(t *testing.T) {
 		target := exportedPath + "/export?output_format=" + more + "&app_identifier=" + apitest.Identifier
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+target, http.NoBody)
 		testkit.Must(t, err)
-		response, err := http.DefaultClient.Do(request)
-		testkit.Must(t, err)
+		response := testkit.Value(http.DefaultClient.Do(request))(t)
 		defer response.Body.Close()
 		body, err := io.ReadAll(response.Body)
 		return response, body, err
@@ -266,12 +263,10 @@ func TestExportFails(t *testing.T) {
 // silentClient sends a request and reads nothing by itself.
 func silentClient(t *testing.T, address, target string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	testkit.Must(t, err)
+	conn := testkit.Value(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { conn.Close() })
 	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
-	_, err = io.WriteString(conn, "GET "+target+" HTTP/1.1\r\nHost: a\r\n\r\n")
-	testkit.Must(t, err)
+	testkit.Value(io.WriteString(conn, "GET "+target+" HTTP/1.1\r\nHost: a\r\n\r\n"))(t)
 	return conn
 }
 
@@ -285,9 +280,7 @@ func slowExport(t *testing.T, address, from string, app int) *http.Response {
 	t.Helper()
 	target := exportedPath + "/export?output_format=json&app_identifier=" + url.QueryEscape(appIdentifier(app))
 	conn := silentClient(t, address, target+" HTTP/1.1\r\nX-Forwarded-For: "+from+"\r\nIgnored: ")
-	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
-	testkit.Must(t, err)
-	return response
+	return testkit.Value(http.ReadResponse(bufio.NewReaderSize(conn, 16), nil))(t)
 }
 
 // TestExportsOfOneClient checks that one address or app identifier gets at most half of the slots,
@@ -320,9 +313,7 @@ func TestExportsOfOneClient(t *testing.T) {
 	slowExport(t, address, "192.0.2.99", 99)
 	refused("192.0.2.30", 30, reply.RuleExports)
 	refusals := [2]int64{apitest.ShedBy(s, reply.RuleClient), apitest.ShedBy(s, reply.RuleExports)}
-	if refusals != [2]int64{2, 1} {
-		t.Errorf("%d refusals were counted", refusals)
-	}
+	testkit.Equal(t, refusals, [2]int64{2, 1}, "refusals were counted")
 }
 
 // TestSlowExports checks that a client that takes less than a mebibyte in the time for one loses

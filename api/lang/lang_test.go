@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"hdqs/api/say"
+	"hdqs/internal/testkit"
 )
 
 func named(t *testing.T, code string) *Language {
@@ -40,9 +41,7 @@ func TestPlurals(t *testing.T) {
 		{"ar", 100, "100 سجل"},
 		{"ar", 103, "103 سجلات"},
 	} {
-		if got := named(t, c.code).T("%s records", c.n); got != c.want {
-			t.Errorf("%s, %d: %q, want %q", c.code, int(c.n), got, c.want)
-		}
+		testkit.Equal(t, named(t, c.code).T("%s records", c.n), c.want, "%s, %d", c.code, int(c.n))
 	}
 	if got := (*Language)(nil).T("no such text, %[2]s and %[1]s", "a", "b"); got != "no such text, b and a" {
 		t.Error(got)
@@ -80,16 +79,12 @@ func TestTimes(t *testing.T) {
 			l.DayOf("2025-03-02T00:00:00Z"), l.Period("2025-01-01T00:00:00", "2025-03-31T23:59:59"),
 			l.Between("2019-05-03/2021-01-03"),
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", code, got, want)
-		}
+		testkit.Equal(t, got, want, "%s", code)
 	}
 	for interval, want := range map[string]string{
 		"": "", "2020-02-03/..": "the time from 3 February 2020", "../2020-02-03": "the time up to 3 February 2020",
 	} {
-		if got := (*Language)(nil).Between(interval); got != want {
-			t.Errorf("%s: %q, want %q", interval, got, want)
-		}
+		testkit.Equal(t, (*Language)(nil).Between(interval), want, "%s", interval)
 	}
 }
 
@@ -103,9 +98,7 @@ func TestFromRightToLeft(t *testing.T) {
 		l.List([]string{"Kabul", "كابول"}):          "\u2068Kabul\u2069، كابول",
 		named(t, "fr").T("%s to %s", "a-1", "b"):    "a-1 à b",
 	} {
-		if text != want {
-			t.Errorf("%q, want %q", text, want)
-		}
+		testkit.Equal(t, text, want, "")
 	}
 }
 
@@ -122,9 +115,7 @@ func TestCountry(t *testing.T) {
 		{"fr", "", "Some land", "Some land"},
 		{"ar", "001", "World", "World"},
 	} {
-		if got := named(t, c[0]).Country(c[1], c[2]); got != c[3] {
-			t.Errorf("%s: %s", c, got)
-		}
+		testkit.Equal(t, named(t, c[0]).Country(c[1], c[2]), c[3], "%s", c)
 	}
 }
 
@@ -139,9 +130,7 @@ func TestGroupNames(t *testing.T) {
 			codes[l.Country(code, code)] = code
 		}
 		for slug, name := range l.own().groups {
-			if code := codes[name]; code != "" {
-				t.Errorf("%s: %s and %s are both %s", l.Code, slug, code, name)
-			}
+			testkit.Equal(t, codes[name], "", "%s: %s are both %s", l.Code, slug, name)
 		}
 	}
 }
@@ -182,9 +171,7 @@ func TestTemplate(t *testing.T) {
 		"en": "<h1>Countries</h1><p>Loaded\n on {{day .}}.</p>nobody knows this",
 		"fr": "<h1>Pays</h1><p>Chargé le {{day .}}.</p>nobody knows this",
 	} {
-		if got := named(t, code).Template(source); got != want {
-			t.Errorf("%s: %q, want %q", code, got, want)
-		}
+		testkit.Equal(t, named(t, code).Template(source), want, "%s", code)
 	}
 }
 
@@ -197,9 +184,7 @@ func TestWords(t *testing.T) {
 		"52.328": "52.3", "8.0": "8", "14000000.0": "14 million", "": "", "1556235.0": "1.6 million", "0.04": "0",
 		"-0.04": "0", "-0.05": "\u22120.1",
 	} {
-		if got := english.Rounded(text); got != want {
-			t.Errorf("%s is %q, want %q", text, got, want)
-		}
+		testkit.Equal(t, english.Rounded(text), want, "%s", text)
 	}
 	for _, c := range [][3]string{
 		{"2024-01-01T00:00:00", "2024-12-31T23:59:59", "2024"},
@@ -213,9 +198,7 @@ func TestWords(t *testing.T) {
 		{"2024-02-29T00:00:00", "", "since 29 February 2024"},
 		{"", "", ""},
 	} {
-		if got := english.Period(c[0], c[1]); got != c[2] {
-			t.Errorf("%s to %s is %q, want %q", c[0], c[1], got, c[2])
-		}
+		testkit.Equal(t, english.Period(c[0], c[1]), c[2], "%s to %s", c[0], c[1])
 	}
 }
 
@@ -237,9 +220,7 @@ func TestAge(t *testing.T) {
 		{"2029-12-31", false, ""},
 		{"", false, ""},
 	} {
-		if got := Age(nil, c.end, "2026-11-28", c.monthly); got != c.want {
-			t.Errorf("%s is %q, want %q", c.end, got, c.want)
-		}
+		testkit.Equal(t, Age(nil, c.end, "2026-11-28", c.monthly), c.want, "%s", c.end)
 	}
 }
 
@@ -249,9 +230,7 @@ func TestAgePlural(t *testing.T) {
 	for end, want := range map[string]string{
 		"2024-12-24": "عمره سنتان", "2021-06-30": "عمره 5 سنوات", "2014-12-31": "عمره 12 سنة",
 	} {
-		if got := Age(named(t, "ar"), end, "2026-11-28", false); got != want {
-			t.Errorf("%s is %q, want %q", end, got, want)
-		}
+		testkit.Equal(t, Age(named(t, "ar"), end, "2026-11-28", false), want, "%s", end)
 	}
 }
 
@@ -265,9 +244,7 @@ func TestRoundedPlural(t *testing.T) {
 		"ar": {"1 مليون", "1.5 مليون", "2 مليون", "1 مليار"},
 	} {
 		for i, text := range []string{"1000000", "1500000", "2000000", "999999999"} {
-			if got := named(t, code).Rounded(text); got != want[i] {
-				t.Errorf("%s: %s is %q, want %q", code, text, got, want[i])
-			}
+			testkit.Equal(t, named(t, code).Rounded(text), want[i], "%s: %s", code, text)
 		}
 	}
 }
@@ -289,8 +266,6 @@ func TestPlaces(t *testing.T) {
 		"NIGER": "NER", "Niger ": "NER", "Nigeri": "NGA", "Syria": "SYR", "iran": "IRN", "Guinée équatoriale": "GNQ",
 		"Soudan du Sud": "SSD", "nowhere": "X01", "Nige": "", "Atlantis": "", "": "", "su": "",
 	} {
-		if got := p.Find(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
+		testkit.Equal(t, p.Find(text), want, "%q", text)
 	}
 }

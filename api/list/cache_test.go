@@ -60,12 +60,8 @@ func TestSingleFlight(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if made.Load() != 1 {
-		t.Errorf("the body was rendered %d times", made.Load())
-	}
-	if n := len(s.inFlight); n != 0 {
-		t.Errorf("%d in-flight entries are left", n)
-	}
+	testkit.Equal(t, made.Load(), 1, "the body was rendered times")
+	testkit.Equal(t, len(s.inFlight), 0, "in-flight entries are left")
 }
 
 // TestFailedInFlightEntry checks what waiters get when the body they wait for is not rendered:
@@ -93,9 +89,7 @@ func TestFailedInFlightEntry(t *testing.T) {
 		})
 		c.end(m, Finished{}, fault)
 		for range 3 {
-			if err := <-alone; !errors.Is(err, fault) {
-				t.Errorf("a waiter got the error %v, want %v", err, fault)
-			}
+			testkit.Is(t, <-alone, fault, "a waiter got the error")
 		}
 		if got, m, err := c.begin(testKey(1)); got != nil || m == nil || err != nil {
 			t.Error("the next request may not render the body")
@@ -115,9 +109,7 @@ func TestCachedOnSecondRequest(t *testing.T) {
 	}
 	for turn, want := range []bool{false, false, true, true} {
 		for n := range 20 {
-			if got := ask(n); got != want {
-				t.Errorf("turn %d, body %d: cached: %v", turn, n, got)
-			}
+			testkit.Equal(t, ask(n), want, "turn %d, body %d: cached", turn, n)
 		}
 	}
 	without := newBodyCache(-1, wire.NewBudget(0))
@@ -222,9 +214,7 @@ func TestEvictedWhileSent(t *testing.T) {
 	all, each := testConnections(budget), answerMemory()
 	want := func(what string, bytes int) {
 		t.Helper()
-		if got := budget.Bytes(); got != int64(bytes) {
-			t.Errorf("%s: %d bytes are in flight, want %d", what, got, bytes)
-		}
+		testkit.Equal(t, budget.Bytes(), int64(bytes), "%s: bytes in flight", what)
 	}
 	c := newBodyCache(bodyShards*100_000, budget)
 	add := func(n, length int) {
@@ -322,18 +312,14 @@ func TestSharedBodiesProperty(t *testing.T) {
 				default:
 					conn.finish()
 				}
-				if bytes := budget.Bytes(); bytes < 0 {
-					t.Errorf("%d bytes are in flight", bytes)
-				}
+				testkit.AtLeast(t, budget.Bytes(), 0, "bytes are in flight")
 			}
 			_ = conn.Close()
 		})
 	}
 	running.Wait()
 	closing.Wait()
-	if bytes := budget.Bytes(); bytes != 0 {
-		t.Errorf("at the end %d bytes are in flight", bytes)
-	}
+	testkit.Equal(t, budget.Bytes(), 0, "at the end bytes are in flight")
 	found := c.Counts()
 	if found.Hits == 0 || found.Misses < bodies {
 		t.Errorf("%d hits, %d misses", found.Hits, found.Misses)

@@ -14,6 +14,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 const eventsPath = "/api/v2/coordination-context/conflict-events"
@@ -43,9 +44,7 @@ func TestAllFields(t *testing.T) {
 				two := s.Answer("GET", target+"&fields="+names[0]+","+names[1], nil)
 				swapped := s.Answer("GET", target+"&fields="+contract.HAPINames.Name(names[1])+
 					"&fields="+contract.ContractNames.Name(names[0]), nil)
-				if !slices.Equal(two.Header, swapped.Header) {
-					t.Errorf("%s: the same fields have %v and %v", target, two.Header, swapped.Header)
-				}
+				testkit.EqualLists(t, two.Header, swapped.Header, "%s: the header for the same fields", target)
 			}
 		}
 	}
@@ -100,9 +99,7 @@ func TestAloneNulls(t *testing.T) {
 	}
 	const null = "/aggregate?measures=min:fatalities&location_code=nowhere&output_format=csv"
 	got := s.Answer("GET", eventsPath+null, nil)
-	if string(got.Body) != "min_fatalities\r\n\"\"\r\n" {
-		t.Errorf("a figure that is null: %q", got.Body)
-	}
+	testkit.Equal(t, string(got.Body), "min_fatalities\r\n\"\"\r\n", "a figure that is null: %q", got.Body)
 }
 
 // TestComputedAnswers compares the headers of computed answers with those of the endpoint's list,
@@ -134,9 +131,7 @@ func checkComputed(t *testing.T, s *api.Server, target string, list api.Answer) 
 	for _, same := range []string{
 		"X-Snapshot-Id", "Surrogate-Key", "Cache-Tag", "Cache-Control", "Vary", "Last-Modified", "Content-Type",
 	} {
-		if got, want := apitest.Header(plain, same), apitest.Header(list, same); got != want {
-			t.Errorf("%s: %s is %q, of the list %q", target, same, got, want)
-		}
+		testkit.Equal(t, apitest.Header(plain, same), apitest.Header(list, same), "%s: %s, of the list", target, same)
 	}
 	tag := apitest.Header(plain, "ETag")
 	if tag == apitest.Header(list, "ETag") || tag == "" {

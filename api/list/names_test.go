@@ -14,6 +14,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/schema"
 )
 
@@ -104,9 +105,7 @@ func TestHAPINames(t *testing.T) {
 			}
 		}
 	}
-	if renamed < 20 {
-		t.Errorf("only %d fields have two names", renamed)
-	}
+	testkit.AtLeast(t, renamed, 20, "fields have two names")
 }
 
 // compareNames compares an answer in HAPI names with the same in the contract's.
@@ -124,9 +123,7 @@ func compareNames(t *testing.T, i int, names map[string]string, target string, g
 		t.Errorf("%s: %d\n%.500s\nwant %d\n%.500s", target, got.Status, have, want.Status, plain)
 	}
 	for _, name := range []string{"X-Total-Count", "X-Result-Count", "X-Unknown-Params"} {
-		if a, b := apitest.Header(got, name), apitest.Header(want, name); a != b {
-			t.Errorf("%s: %s is %q, want %q", target, name, a, b)
-		}
+		testkit.Equal(t, apitest.Header(got, name), apitest.Header(want, name), "%s: %s", target, name)
 	}
 	if tag := apitest.Header(got, "ETag"); tag == apitest.Header(want, "ETag") && want.Status == 200 {
 		t.Errorf("%s: the tag %s is that of the other form", target, tag)
@@ -153,9 +150,7 @@ func TestHAPIColumns(t *testing.T) {
 				t.Errorf("%s: column %d is %s, want %s, and %s follows", h.Path, k, lines[0][k], f.Name, after)
 			}
 			for n, row := range tables[i].Rows {
-				if lines[1+n][k] != row[f.Name] {
-					t.Errorf("%s: row %d: %s is %q, want %q", h.Path, n, f.Name, lines[1+n][k], row[f.Name])
-				}
+				testkit.Equal[any](t, lines[1+n][k], row[f.Name], "%s: row %d: %s", h.Path, n, f.Name)
 			}
 		}
 	}
@@ -229,15 +224,11 @@ func TestHAPIMetrics(t *testing.T) {
 			t.Errorf("a new series %s", series)
 		}
 	}
-	if n := apitest.RequestsWith(after, `endpoint="agency-market"`); n != 3 {
-		t.Errorf("%v requests for agency-market, want 3", n)
-	}
+	testkit.Equal(t, apitest.RequestsWith(after, `endpoint="agency-market"`), 3, "requests for agency-market")
 	if n := apitest.RequestsWith(after, `endpoint="agency-market/aggregate"`); n != 2 {
 		t.Errorf("%v requests for its aggregates, want 2", n)
 	}
-	if n := apitest.RequestsWith(after, `endpoint="/docs"`); n != 1 {
-		t.Errorf("%v requests for /docs, want 1", n)
-	}
+	testkit.Equal(t, apitest.RequestsWith(after, `endpoint="/docs"`), 1, "requests for /docs")
 	for _, name := range s.Lists.Routes.Endpoints {
 		if strings.Contains(name, "hapi") || strings.Contains(name, "wfp") {
 			t.Errorf("metrics have the endpoint %s", name)

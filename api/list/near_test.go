@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestNearNames: a misspelled name or code gets the nearest ones; a part of a name, and a country
@@ -39,8 +40,6 @@ func TestNearNames(t *testing.T) {
 	} {
 		isCode := slices.Equal(c.of, codes)
 		near := meantNames(c.text, len(c.of), func(i uint32) string { return c.of[i] }, isCode, countries)
-		if got := strings.Join(near, " "); got != c.want {
-			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
-		}
+		testkit.Equal(t, strings.Join(near, " "), c.want, "%q", c.text)
 	}
 }

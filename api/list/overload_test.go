@@ -58,9 +58,7 @@ func TestShedding(t *testing.T) {
 		{"GET", "/nowhere", apitest.BrowserAccept, 503},
 		{"GET", apitest.Target + "&limit=x", nil, 422},
 	} {
-		if got := s.Answer(c.method, c.target, c.header); got.Status != c.status {
-			t.Errorf("%s %s: %d, want %d", c.method, c.target, got.Status, c.status)
-		}
+		testkit.Equal(t, s.Answer(c.method, c.target, c.header).Status, c.status, "%s %s", c.method, c.target)
 	}
 	s.Lists.Admission.Gate = wire.NewGate(2, testkit.Patience)
 	for range 2 {
@@ -70,9 +68,7 @@ func TestShedding(t *testing.T) {
 		testkit.WaitFor(t, "a waiting request", func() bool { return s.Lists.Admission.Gate.Waiting() == 1 })
 		s.Lists.Admission.Gate.Leave()
 	}()
-	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 {
-		t.Errorf("with a freed slot: status %d", got.Status)
-	}
+	testkit.Equal(t, s.Answer("GET", apitest.Target, nil).Status, 200, "with a freed slot: status")
 	s.Lists.Admission.Gate.Leave()
 
 	s.State.Budget.Add(s.State.Budget.Limit())
@@ -104,8 +100,7 @@ func TestBytesInFlight(t *testing.T) {
 	refused := false
 	for end := time.Now().Add(testkit.Patience); !refused && time.Now().Before(end); {
 		if !s.State.Budget.IsFull() { // not full any more if the kernel has buffered another answer
-			conn, err := net.Dial("tcp", address)
-			testkit.Must(t, err)
+			conn := testkit.Value(net.Dial("tcp", address))(t)
 			defer conn.Close()
 			slow = append(slow, conn)
 			for range 8 { // more than the sockets' buffers hold
@@ -119,16 +114,12 @@ func TestBytesInFlight(t *testing.T) {
 		t.Errorf("with %d bytes in flight on %d connections no request is refused", s.State.Budget.Bytes(),
 			len(slow))
 	}
-	if got := apitest.Ask(t, address, "HEAD", target, nil); got.Status != 200 {
-		t.Errorf("HEAD: %d", got.Status)
-	}
+	testkit.Equal(t, apitest.Ask(t, address, "HEAD", target, nil).Status, 200, "HEAD")
 	for _, conn := range slow {
 		conn.Close()
 	}
 	testkit.WaitFor(t, "the connections to be closed", func() bool { return s.State.Budget.Bytes() == 0 })
-	if got := apitest.Ask(t, address, "GET", target, nil); got.Status != 200 {
-		t.Errorf("after that: %d", got.Status)
-	}
+	testkit.Equal(t, apitest.Ask(t, address, "GET", target, nil).Status, 200, "after that")
 }
 
 // TestSlowClients checks that a client that sends one byte at a time is cut off at the read
@@ -262,15 +253,9 @@ func TestLongAnswersLeaveSlots(t *testing.T) {
 	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 || s.Lists.Admission.Gate.Running() != 0 {
 		t.Errorf("a short query is %d, with %d slots of short ones taken", got.Status, s.Lists.Admission.Gate.Running())
 	}
-	if got := s.Answer("GET", scatteredPage, nil); got.Status != 200 {
-		t.Errorf("an uncompressed page is %d", got.Status)
-	}
-	if got := s.Answer("GET", runPage, codedPage); got.Status != 200 {
-		t.Errorf("a page of neighbouring rows in gzip is %d", got.Status)
-	}
-	if n := s.Lists.Admission.Slow.Running(); n != 1 {
-		t.Errorf("%d long answers run, want the one that has the slot", n)
-	}
+	testkit.Equal(t, s.Answer("GET", scatteredPage, nil).Status, 200, "an uncompressed page")
+	testkit.Equal(t, s.Answer("GET", runPage, codedPage).Status, 200, "a page of neighbouring rows in gzip")
+	testkit.Equal(t, s.Lists.Admission.Slow.Running(), 1, "long answers run")
 	s.Lists.Admission.Slow.Leave()
 	done.Wait()
 	if s.Lists.Admission.Slow.Running() != 0 || s.Lists.Admission.Gate.Running() != 0 {
@@ -302,9 +287,7 @@ func TestAggregatesTakeTurns(t *testing.T) {
 	done := make(chan api.Answer, 1)
 	go func() { done <- s.Answer("GET", many, codedPage) }()
 	testkit.WaitFor(t, "the aggregate", func() bool { return s.Lists.Admission.Slow.Running() == 1 })
-	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 {
-		t.Errorf("a short query is %d", got.Status)
-	}
+	testkit.Equal(t, s.Answer("GET", shortPage, codedPage).Status, 200, "a short query")
 	select {
 	case got := <-done:
 		t.Errorf("the aggregate did not wait: %d", got.Status)

@@ -71,9 +71,7 @@ func TestHead(t *testing.T) {
 				}
 				a, b := strings.Join(apitest.SortedHeader(get.Header),
 					"\n"), strings.Join(apitest.SortedHeader(head.Header), "\n")
-				if a != b {
-					t.Errorf("%s: GET\n%s\nHEAD\n%s", target, a, b)
-				}
+				testkit.Equal(t, a, b, "%s: GET and HEAD", target)
 			}
 		}
 	}
@@ -83,8 +81,7 @@ func TestHead(t *testing.T) {
 	// The connection stays usable.
 	conn := apitest.Dial(t, address)
 	for range 3 {
-		_, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a\r\n\r\n", apitest.Target)
-		testkit.Must(t, err)
+		testkit.Value(fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a\r\n\r\n", apitest.Target))(t)
 		response, err := http.ReadResponse(conn.Reader, &http.Request{Method: "HEAD"})
 		if err != nil || response.StatusCode != 200 || response.Close {
 			t.Fatalf("%v %+v", err, response)

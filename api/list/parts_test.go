@@ -15,6 +15,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // partTargets are requests whose answers can be read in parts.
@@ -58,9 +59,7 @@ func TestParts(t *testing.T) {
 			got != strconv.Itoa(length) {
 			t.Errorf("HEAD %s: Content-Length %q, want %d", target, got, length)
 		}
-		if got := apitest.Header(head, "ETag"); got != tag {
-			t.Errorf("HEAD %s: tag %s, want %s", target, got, tag)
-		}
+		testkit.Equal(t, apitest.Header(head, "ETag"), tag, "HEAD %s: tag", target)
 		var together []byte
 		for n := 0; len(together) < length; n++ {
 			from := len(together)
@@ -113,9 +112,7 @@ func TestPartsAfterSwap(t *testing.T) {
 			"with the tag before":     {status(changed, "", reply.HeaderField{Name: "If-Range", Value: old}), 200},
 			"if it is the one before": {status(changed, "", reply.HeaderField{Name: "If-Match", Value: old}), 412},
 		} {
-			if c[0] != c[1] {
-				t.Errorf("%s: a part %s: %d, want %d", id, what, c[0], c[1])
-			}
+			testkit.Equal(t, c[0], c[1], "%s: a part %s", id, what)
 		}
 	}
 }

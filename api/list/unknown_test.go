@@ -15,6 +15,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // shownWithheld replaces names that must not be repeated in an answer.
@@ -173,13 +174,9 @@ func TestUnknownNamesLeak(t *testing.T) {
 			query = url.QueryEscape(query)
 		}
 		names, answers := askUnknown(t, s, query)
-		if names != shownWithheld {
-			t.Errorf("%s, %s: reported as %q", address, query, names)
-		}
+		testkit.Equal(t, names, shownWithheld, "%s, %s: reported as", address, query)
 		for _, decoded := range append(decodings(answers), answers) {
-			if strings.Contains(decoded, local) {
-				t.Fatalf("%s, %s: %q is in the answers, decoded from %s", address, query, decoded, answers)
-			}
+			testkit.Lacks(t, decoded, local, "%s, %s is in the answers, decoded from %s", address, query, answers)
 		}
 	}
 }

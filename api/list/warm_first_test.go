@@ -44,9 +44,7 @@ func TestWarmUp(t *testing.T) {
 			for _, coding := range []string{"identity", "gzip", "zstd"} {
 				for _, query := range []string{"", "?output_format=csv", "?limit=100&offset=100"} {
 					got := s.Answer("GET", e.Path+query, apitest.Fields("Accept-Encoding", coding))
-					if got.Status != 200 {
-						t.Fatalf("%s%s: %d", e.Path, query, got.Status)
-					}
+					testkit.Equal(t, got.Status, 200, "%s%s", e.Path, query)
 				}
 			}
 			after := list.Named[contract.ContractNames].Renderer.Bytes() + list.Index.Bytes()
@@ -83,8 +81,7 @@ func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList
 	s.State.Options.SkipWarmUp, s.Lists.WarmLimit = false, time.Hour
 	before := s.Answer("GET", apitest.Target, nil)
 	next := apitest.StoreSnapshot(t, "next", apitest.SampleTime, apitest.SampleTables(t, 21))
-	bound, err := state.Bind(next)
-	testkit.Must(t, err)
+	bound := testkit.Value(state.Bind(next))(t)
 	breakList(bound.Lists["/api/v2/metadata/sector"])
 	if err := s.State.SwapTo(bound, s.State.Snapshots.Current.Load().Bound, state.Release{Snapshot: next}); err == nil {
 		t.Errorf("%s, limit %d: the snapshot is served", name, limit)
@@ -114,9 +111,7 @@ func TestReplacedSnapshotForgets(t *testing.T) {
 	kept, made := bytesOf(unchanged), bytesOf(changed)
 	before := s.Answer("GET", changed+"?snapshot=first", nil)
 	apitest.Swap(t, s, state.Release{Snapshot: second})
-	if got := bytesOf(unchanged); got != kept {
-		t.Errorf("the unchanged table has %d bytes, before %d", got, kept)
-	}
+	testkit.Equal(t, bytesOf(unchanged), kept, "bytes of the unchanged table")
 	if got := bytesOf(changed); got >= made/2 {
 		t.Errorf("the replaced table still has %d bytes of %d", got, made)
 	}

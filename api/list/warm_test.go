@@ -57,9 +57,7 @@ func TestWarmUpLimit(t *testing.T) {
 	if !strings.Contains(log.String(), "warming up took too long") || s.State.WarmUp().Requests != 0 {
 		t.Errorf("the log is\n%s", log.String())
 	}
-	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 {
-		t.Errorf("then %d", got.Status)
-	}
+	testkit.Equal(t, s.Answer("GET", apitest.Target, nil).Status, 200, "then")
 }
 
 // TestEndWarmUp checks that no more requests are answered after the end of warm-ups, and that the
@@ -70,12 +68,8 @@ func TestEndWarmUp(t *testing.T) {
 	s.Lists.WarmLimit = time.Hour
 	s.State.EndWarmUp()
 	apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, 3)})
-	if n := s.State.WarmUp().Requests; n != 0 {
-		t.Errorf("%d requests were answered", n)
-	}
-	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 {
-		t.Errorf("then %d", got.Status)
-	}
+	testkit.Equal(t, s.State.WarmUp().Requests, 0, "requests were answered")
+	testkit.Equal(t, s.Answer("GET", apitest.Target, nil).Status, 200, "then")
 }
 
 // TestInterruptWarmUp interrupts a warm-up: that one ends, and the next one does not.
@@ -83,15 +77,12 @@ func TestInterruptWarmUp(t *testing.T) {
 	t.Parallel()
 	s := apitest.Empty(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.Lists.WarmLimit = time.Hour
-	bound, err := state.Bind(apitest.SampleSnapshot(t, 3))
-	testkit.Must(t, err)
+	bound := testkit.Value(state.Bind(apitest.SampleSnapshot(t, 3)))(t)
 	s.State.InterruptWarmUp()
 	if err := s.State.SwapTo(bound, nil, state.Release{}); err != nil { // as Swap goes on
 		t.Fatal(err)
 	}
-	if n := s.State.WarmUp().Requests; n != 0 {
-		t.Errorf("%d requests were answered after the interruption", n)
-	}
+	testkit.Equal(t, s.State.WarmUp().Requests, 0, "requests were answered after the interruption")
 	apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, 4)})
 	if s.State.WarmUp().Requests == 0 {
 		t.Error("the next warm-up did not answer requests")
@@ -113,9 +104,7 @@ func TestAnswersBeforeWarmUp(t *testing.T) {
 				s.State.Snapshots.CurrentID() != "first" {
 				t.Errorf("%d from %q before the warm-up", got.Status, s.State.Snapshots.CurrentID())
 			}
-			if n := s.State.WarmUp().Requests; n != 0 {
-				t.Errorf("%d requests were answered before the warm-up", n)
-			}
+			testkit.Equal(t, s.State.WarmUp().Requests, 0, "requests were answered before the warm-up")
 		}})
 		testkit.Must(t, err)
 		if calls != 1 || s.State.WarmUp().Requests == 0 || s.State.Snapshots.Current.Load().Refs.Load() != 1 {
@@ -144,17 +133,13 @@ func TestFirstWarmUpFails(t *testing.T) {
 		t.Fatalf("%v; a request could read: %v", err, reading != nil)
 	}
 	testkit.Must(t, snap.Close())
-	if got := s.Answer("GET", apitest.Target, nil); got.Status != 503 {
-		t.Errorf("then %d", got.Status)
-	}
+	testkit.Equal(t, s.Answer("GET", apitest.Target, nil).Status, 503, "then")
 	if rows := reading.Bound.Lists["/api/v2/metadata/sector"].Segment.Rows(); rows != 20 || reading.Refs.Load() != 1 {
 		t.Errorf("the request reads %d rows, and the snapshot has %d references", rows, reading.Refs.Load())
 	}
 	reading.Release(s.State.Log)
 	apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, 3)})
-	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 {
-		t.Errorf("from another snapshot: %d", got.Status)
-	}
+	testkit.Equal(t, s.Answer("GET", apitest.Target, nil).Status, 200, "from another snapshot")
 }
 
 // TestWarmUpOfSwapStaysOnThread checks that the warm-up before a swap runs in the caller's
@@ -163,8 +148,7 @@ func TestWarmUpOfSwapStaysOnThread(t *testing.T) {
 	t.Parallel()
 	s := api.New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
 	s.Lists.WarmLimit = time.Hour
-	bound, err := state.Bind(apitest.SampleSnapshot(t, 20))
-	testkit.Must(t, err)
+	bound := testkit.Value(state.Bind(apitest.SampleSnapshot(t, 20)))(t)
 	earlier, err := state.Bind(apitest.SampleSnapshot(t, 3))
 	testkit.Must(t, err)
 	bound.Lists["/api/v2/metadata/sector"].Named[contract.ContractNames].Renderer = new(render.Renderer) // panics

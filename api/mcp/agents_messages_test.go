@@ -60,9 +60,7 @@ func TestAgentsPreflight(t *testing.T) {
 		for _, name := range []string{
 			"MCP-Protocol-Version", "Mcp-Session-Id", "Authorization", "Mcp-Method", "Mcp-Name",
 		} {
-			if strings.Contains(fields, name) != c.isOfMine {
-				t.Errorf("%s: %s is in %q", c.path, name, fields)
-			}
+			testkit.Equal(t, strings.Contains(fields, name), c.isOfMine, "%s: %s is in %q", c.path, name, fields)
 		}
 		if a.Status != 204 || apitest.Header(a, "Allow") != methods ||
 			apitest.Header(a, "Access-Control-Allow-Methods") != methods || !strings.Contains(fields, "Content-Type") {
@@ -83,9 +81,7 @@ func TestAgentsForms(t *testing.T) {
 		if c[0] == "same" {
 			got := toldAnswer(t, session, "rows", arguments)
 			want := toldAnswer(t, session, "rows", json.RawMessage(want))
-			if marshalled(got) != marshalled(want) {
-				t.Errorf("%s: %.300s, want %.300s", arguments, marshalled(got), marshalled(want))
-			}
+			testkit.Equal(t, marshalled(got), marshalled(want), "%s", arguments)
 			continue
 		}
 		of := session
@@ -133,8 +129,7 @@ func TestAgentsInstead(t *testing.T) {
 func TestAgentsSchemas(t *testing.T) {
 	t.Parallel()
 	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0)), "2025-06-18")
-	tools, err := session.ListTools(t.Context(), nil)
-	testkit.Must(t, err)
+	tools := testkit.Value(session.ListTools(t.Context(), nil))(t)
 	var check func(path string, schema map[string]any)
 	check = func(path string, schema map[string]any) {
 		if _, has := schema["additionalProperties"]; has {

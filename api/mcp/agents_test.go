@@ -38,17 +38,14 @@ func agent(t *testing.T, address, revision string) *sdk.ClientSession {
 // told is what a tool has answered, as text.
 func told(t *testing.T, session *sdk.ClientSession, tool string, arguments any) (text string, refused bool) {
 	t.Helper()
-	r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
-	testkit.Must(t, err)
+	r := testkit.Value(session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments}))(t)
 	text = r.Content[0].(*sdk.TextContent).Text
 	if structured, _ := json.Marshal(r.StructuredContent); !r.IsError {
 		var a, b any
 		if json.Unmarshal(structured, &a) != nil || json.Unmarshal([]byte(text), &b) != nil {
 			t.Fatalf("%s: %s", tool, text)
 		}
-		if left, right := marshalled(a), marshalled(b); left != right {
-			t.Errorf("%s: the structured content is %.300s, the text %.300s", tool, left, right)
-		}
+		testkit.Equal(t, marshalled(a), marshalled(b), "%s: the structured content and the text", tool)
 	}
 	return text, r.IsError
 }
@@ -85,9 +82,7 @@ func TestAgents(t *testing.T) {
 		address := apitest.Listen(t, s)
 		for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
 			session := agent(t, address, revision)
-			if got := session.InitializeResult().ProtocolVersion; got != revision {
-				t.Errorf("asked for revision %s, got %s", revision, got)
-			}
+			testkit.Equal(t, session.InitializeResult().ProtocolVersion, revision, "asked for revision")
 			a := toldAnswer(t, session, "rows", map[string]any{"list": "idps", "limit": 3})
 			path := strings.TrimPrefix(a.URL, "http://"+address)
 			path = strings.TrimPrefix(path, o.BaseURL)
@@ -131,12 +126,9 @@ func post(t *testing.T, address, body string, header ...string) (int, string, ht
 			r.Host = header[i+1]
 		}
 	}
-	answer, err := http.DefaultClient.Do(r)
-	testkit.Must(t, err)
+	answer := testkit.Value(http.DefaultClient.Do(r))(t)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	testkit.Must(t, err)
-	return answer.StatusCode, string(text), answer.Header
+	return answer.StatusCode, string(testkit.Value(io.ReadAll(answer.Body))(t)), answer.Header
 }
 
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
@@ -369,13 +361,9 @@ func TestAgentsFaults(t *testing.T) {
 	if _, err = session.CallTool(t.Context(), call); err == nil || !strings.Contains(err.Error(), "at the moment") {
 		t.Errorf("a call that panics: %v", err)
 	}
-	if logged := log.String(); !strings.Contains(logged, "at the first call") {
-		t.Errorf("the log has no panic: %s", logged)
-	}
+	testkit.Contains(t, log.String(), "at the first call", "the log has no panic")
 	a := toldAnswer(t, session, "rows", call.Arguments)
-	if len(a.Rows) != 1 {
-		t.Errorf("%d rows after a panic", len(a.Rows))
-	}
+	testkit.Equal(t, len(a.Rows), 1, "rows after a panic")
 }
 
 // TestAgentsArguments: each argument means what it says on all pages, with all digits, or is
@@ -418,8 +406,7 @@ func TestAgentsArguments(t *testing.T) {
 func TestAgentsPages(t *testing.T) {
 	t.Parallel()
 	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 300)), "2025-06-18")
-	tools, err := session.ListTools(t.Context(), nil)
-	testkit.Must(t, err)
+	tools := testkit.Value(session.ListTools(t.Context(), nil))(t)
 	for _, tool := range tools.Tools {
 		if !strings.Contains(marshalled(tool.InputSchema), `"offset":`) {
 			t.Errorf("%s has no offset, which the call in next has", tool.Name)

@@ -56,8 +56,7 @@ func TestGroupsAlike(t *testing.T) {
 		}
 	}
 	text := `{"type":"FeatureCollection","features":[` + strings.Join(shapes, ",") + `]}`
-	set, err := boundary.Read(strings.NewReader(text), "a test")
-	testkit.Must(t, err)
+	set := testkit.Value(boundary.Read(strings.NewReader(text), "a test"))(t)
 	s := apitest.Server(t, state.Options{
 		Groups: own, Agents: true, Identifier: state.IgnoreIdentifier, Boundaries: set, BaseURL: apitest.ODataBase,
 	}, apitest.FigureTables(t))
@@ -89,9 +88,7 @@ func TestGroupsAlike(t *testing.T) {
 					sum.Add(sum, one)
 				}
 			}
-			if sum.Cmp(want) != 0 {
-				t.Errorf("%s of %s: agents have %s, want %s", name, slug, sum, want)
-			}
+			testkit.Equal(t, sum.Cmp(want), 0, "%s of %s: agents have %s, want %s", name, slug, sum, want)
 			page := s.Answer("GET", "/search?q="+url.QueryEscape(words+" "+own[i].Name), nil)
 			isWhole := n == len(own[i].Members) && !strings.Contains(string(page.Body), "several times")
 			if got, k := numbersIn(t, page, shown); k > 1 || k == 1 && got.Cmp(want) != 0 || (k == 1) != isWhole {
@@ -101,13 +98,10 @@ func TestGroupsAlike(t *testing.T) {
 			}
 		}
 	}
-	if whole < 5 {
-		t.Errorf("only %d numbers in searches", whole)
-	}
+	testkit.AtLeast(t, whole, 5, "numbers in searches")
 	for i := range own {
 		a := s.Answer("GET", "/browse/conflict-events/download?group="+own[i].Slug, nil)
-		rows, err := csv.NewReader(strings.NewReader(string(a.Body))).ReadAll()
-		testkit.Must(t, err)
+		rows := testkit.Value(csv.NewReader(strings.NewReader(string(a.Body))).ReadAll())(t)
 		listed := s.Answer("GET", "/api/v2/coordination-context/conflict-events?group="+own[i].Slug, nil)
 		if want := apitest.Header(listed, contract.HeaderTotal); want != strconv.Itoa(len(rows)-1) {
 			t.Errorf("%s: %d rows of the page, want %s", own[i].Slug, len(rows)-1, want)

@@ -30,9 +30,7 @@ func TestReadMessages(t *testing.T) {
 				got += "7"
 			}
 		}
-		if got != want {
-			t.Errorf("%q of revision %q: %s, want %s", text, revision, got, want)
-		}
+		testkit.Equal(t, got, want, "%q of revision %q", text, revision)
 	}
 	all, _ := readMessages([]byte(`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`), "")
 	if got := string(all[0].refusal()); !bytes.Contains(all[0].refusal(), []byte(`"id":1.5`)) {

@@ -15,8 +15,7 @@ import (
 // gather returns metrics by their family.
 func gather(t *testing.T, r *prometheus.Registry) map[string][]*dto.Metric {
 	t.Helper()
-	families, err := r.Gather()
-	testkit.Must(t, err)
+	families := testkit.Value(r.Gather())(t)
 	all := map[string][]*dto.Metric{}
 	for _, f := range families {
 		all[f.GetName()] = f.GetMetric()
@@ -85,23 +84,15 @@ func TestRequests(t *testing.T) {
 	close(stop)
 	collecting.Wait()
 	all := gather(t, registry)
-	if n := all["hdqs_http_in_flight"][0].GetGauge().GetValue(); n != 0 {
-		t.Errorf("%v requests in flight at the end", n)
-	}
+	testkit.Equal(t, all["hdqs_http_in_flight"][0].GetGauge().GetValue(), 0, "requests in flight at the end")
 	for _, m := range all["hdqs_http_requests_total"] {
-		if got, want := m.GetCounter().GetValue(), requests[labelsOf(m)]; got != want {
-			t.Errorf("requests %s: %v, want %v", labelsOf(m), got, want)
-		}
+		testkit.Equal(t, m.GetCounter().GetValue(), requests[labelsOf(m)], "requests %s", labelsOf(m))
 	}
 	for _, m := range all["hdqs_http_request_duration_seconds"] {
-		if got, want := m.GetHistogram().GetSampleCount(), durations[labelsOf(m)]; got != want {
-			t.Errorf("durations %s: %v, want %v", labelsOf(m), got, want)
-		}
+		testkit.Equal(t, m.GetHistogram().GetSampleCount(), durations[labelsOf(m)], "durations %s", labelsOf(m))
 	}
 	for _, m := range all["hdqs_http_response_bytes_total"] {
-		if got, want := m.GetCounter().GetValue(), bytes[labelsOf(m)]; got != want {
-			t.Errorf("bytes %s: %v, want %v", labelsOf(m), got, want)
-		}
+		testkit.Equal(t, m.GetCounter().GetValue(), bytes[labelsOf(m)], "bytes %s", labelsOf(m))
 	}
 	if len(all["hdqs_http_requests_total"]) != len(requests) ||
 		len(all["hdqs_http_request_duration_seconds"]) != len(durations) {

@@ -84,9 +84,7 @@ func TestODataComputedFilters(t *testing.T) {
 		}
 		some += min(1, len(want)) * min(1, len(whole.Value)-len(want))
 	}
-	if some < 250 {
-		t.Errorf("only %d filters kept some records and not all", some)
-	}
+	testkit.AtLeast(t, some, 250, "filters kept some records and not all")
 }
 
 // TestODataComputedCost bounds what a long filter of many records costs: each comparison is made
@@ -221,11 +219,9 @@ func TestODataLeft(t *testing.T) {
 		s.Lists.Admission.Computed.Enter(false)
 	}
 	for _, leaves := range []bool{true, false} {
-		conn, err := net.Dial("tcp", address)
-		testkit.Must(t, err)
+		conn := testkit.Value(net.Dial("tcp", address))(t)
 		defer conn.Close()
-		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", odata.Root+monthlyEvents)
-		testkit.Must(t, err)
+		testkit.Value(fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", odata.Root+monthlyEvents))(t)
 		if leaves {
 			testkit.WaitFor(t, "the request waits", func() bool { return s.Lists.Admission.Computed.Waiting() == 1 })
 			testkit.Must(t, conn.Close())
@@ -420,9 +416,7 @@ func TestODataGroups(t *testing.T) {
 			group + " eq 'one'": codes + " in ('AFG','MLI')",
 			group + " in ('two','one') and " + codes + " ne 'x'": codes + " in ('AFG','MLI','SOM')",
 		} {
-			if got, want := page(set, filter), page(set, want); got != want {
-				t.Errorf("%s: %s: %s\nwant %s", set, filter, got, want)
-			}
+			testkit.Equal(t, page(set, filter), page(set, want), "%s: %s", set, filter)
 			compared++
 		}
 	}
@@ -436,9 +430,7 @@ func TestODataGroups(t *testing.T) {
 	}
 	compare("figures", "group", "location_code")
 	compare("refugees_by_asylum_country", "asylum_group", "asylum_location_code")
-	if compared < 40 {
-		t.Errorf("only %d compared", compared)
-	}
+	testkit.AtLeast(t, compared, 40, "compared")
 	a, _ := askOData(t, s, "groups", "$filter", "group eq 'one' or group eq 'two'", "$select", "group")
 	if n := strings.Count(string(a.Body), `"row_key":"one|`); a.Status != 200 || n != 2 ||
 		!strings.Contains(string(a.Body), `"row_key":"two|SOM"`) {

@@ -7,6 +7,7 @@ import (
 	"hdqs/aggregate"
 	"hdqs/api/render"
 	"hdqs/api/reply"
+	"hdqs/internal/testkit"
 )
 
 // fuzzSet has a property of each kind.
@@ -80,8 +81,6 @@ func TestValueOf(t *testing.T) {
 		},
 	} {
 		p := property{kind: c.kind}
-		if got := p.valueOf(c.from); got != c.want {
-			t.Errorf("%v as %s is %v, want %v", c.from, kindNames[c.kind], got, c.want)
-		}
+		testkit.Equal(t, p.valueOf(c.from), c.want, "%v as %s", c.from, kindNames[c.kind])
 	}
 }

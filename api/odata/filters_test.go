@@ -242,9 +242,7 @@ func FuzzODataSkipToken(f *testing.F) {
 		case n < uint64(len(rows)):
 			want = rows[n:]
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", token, got, want)
-		}
+		testkit.EqualLists(t, got, want, "%q", token)
 	})
 }
 

@@ -105,9 +105,7 @@ func TestODataForms(t *testing.T) {
 func TestODataShapes(t *testing.T) {
 	t.Parallel()
 	apitest.Shapes(t, odataServer(t, 300), odata.Root, "testdata/odata.txt", func(request string, a api.Answer) {
-		if v := apitest.Header(a, "OData-Version"); v != "4.0" {
-			t.Errorf("%s: OData-Version is %q", request, v)
-		}
+		testkit.Equal(t, apitest.Header(a, "OData-Version"), "4.0", "%s: OData-Version", request)
 	})
 }
 
@@ -291,9 +289,7 @@ func TestODataCaches(t *testing.T) {
 			{open.Answer("GET", target, nil), "private, max-age=60"},
 			{named.Answer("GET", target+"?$nothing=1", nil), reply.NoStore},
 		} {
-			if got := apitest.Header(c.answer, "Cache-Control"); got != c.want {
-				t.Errorf("%q: Cache-Control is %q, want %q", set, got, c.want)
-			}
+			testkit.Equal(t, apitest.Header(c.answer, "Cache-Control"), c.want, "%q: Cache-Control", set)
 		}
 		tag := apitest.Header(named.Answer("GET", target, nil), "Etag")
 		same := named.Answer("GET", target, apitest.Fields("If-None-Match", tag))

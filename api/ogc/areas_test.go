@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hdqs/api/boundary"
+	"hdqs/internal/testkit"
 )
 
 // TestTouches compares boxes and triangles with the slow way: two convex shapes are apart if one of
@@ -50,9 +51,7 @@ func TestTouches(t *testing.T) {
 			count[0]++
 		}
 	}
-	if min(count[0], count[1]) < 1000 {
-		t.Errorf("only %v of each kind", count)
-	}
+	testkit.AtLeast(t, min(count[0], count[1]), 1000, "%v of each kind", count)
 	hole := boundary.Polygon{
 		{{0, 0}, {9, 0}, {9, 9}, {0, 9}, {0, 0}}, {{3, 3}, {6, 3}, {6, 6}, {3, 6}, {3, 3}},
 	}

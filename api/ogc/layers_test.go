@@ -70,9 +70,7 @@ func TestOGCLayers(t *testing.T) {
 		if len(all) > 0 && placeless(all[0]) == 0 {
 			layers++
 			mixed += placeless(all[len(all)-1])
-			if placeless(first.Features[0]) != 0 {
-				t.Errorf("%s would be a layer without a geometry", c.ID)
-			}
+			testkit.Equal(t, placeless(first.Features[0]), 0, "%s would be a layer without a geometry", c.ID)
 		}
 		for _, filter := range []string{"", "&bbox=-180,-90,180,90", "&datetime=2024-06-01/..", "&bbox=5,1,55,60"} {
 			whole, _ := allFeatures(t, s, items+"?limit=10000"+filter)
@@ -164,9 +162,7 @@ func TestOGCExtents(t *testing.T) {
 			}
 		}
 	}
-	if times < 5 {
-		t.Errorf("only %d collections have times", times)
-	}
+	testkit.AtLeast(t, times, 5, "collections have times")
 	if a := apitest.Empty(t, o).Answer("GET", ogc.Root+"collections/wfp_market", nil); a.Status != 200 {
 		t.Errorf("without a snapshot: %d %s", a.Status, a.Body)
 	}
@@ -210,9 +206,7 @@ func TestOGCLongPages(t *testing.T) {
 		}
 	})
 	tag := apitest.Header(s.Answer("GET", items, nil), "ETag")
-	if a := s.Answer("GET", items, apitest.Fields("If-None-Match", tag)); a.Status != 304 {
-		t.Errorf("with its tag: %d", a.Status)
-	}
+	testkit.Equal(t, s.Answer("GET", items, apitest.Fields("If-None-Match", tag)).Status, 304, "with its tag")
 	if a := s.Answer("GET", items+"?limit=199", apitest.Fields("If-None-Match", tag)); a.Status != 200 {
 		t.Errorf("another page with the tag: %d", a.Status)
 	}
@@ -250,9 +244,7 @@ func TestStandardErrors(t *testing.T) {
 		code, text := said.Code, said.Description
 		if strings.HasPrefix(c.target, "/odata/") {
 			code, text = said.Error.Code, said.Error.Message
-			if v := apitest.Header(a, "OData-Version"); v != "4.0" {
-				t.Errorf("%s %.60s: OData-Version is %q", c.method, c.target, v)
-			}
+			testkit.Equal(t, apitest.Header(a, "OData-Version"), "4.0", "%s %.60s: OData-Version", c.method, c.target)
 		}
 		if err != nil || a.Status != c.status || code != c.code || text == "" || strings.Contains(text, "{") {
 			t.Errorf("%s %.60s: %d %v %s", c.method, c.target, a.Status, err, a.Body)
@@ -273,7 +265,5 @@ func TestStandardErrors(t *testing.T) {
 		string(a.Body), `{"detail"`) {
 		t.Errorf("errors of lists changed: %s", a.Body)
 	}
-	if a := s.Answer("GET", "/odatas?"+url.QueryEscape("x"), nil); strings.Contains(string(a.Body), `"error":{`) {
-		t.Errorf("a path beside: %s", a.Body)
-	}
+	testkit.Lacks(t, s.Answer("GET", "/odatas?"+url.QueryEscape("x"), nil).Body, `"error":{`, "a path beside")
 }

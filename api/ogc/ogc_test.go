@@ -105,14 +105,10 @@ func TestOGCRows(t *testing.T) {
 				t.Fatalf("%s: feature %d is\n%v\nand in GeoJSON\n%v", e.Path, i, f, plain.Features[i])
 			}
 		}
-		if len(seen) != rows {
-			t.Errorf("%s: %d ids of %d features", e.Path, len(seen), rows)
-		}
+		testkit.Equal(t, len(seen), rows, "%s: ids", e.Path)
 		testOGCFilters(t, s, items, e, all)
 	}
-	if lists < 2 {
-		t.Errorf("only %d lists have points", lists)
-	}
+	testkit.AtLeast(t, lists, 2, "lists have points")
 }
 
 // testOGCFilters asks for features by values of properties, by boxes and by times.
@@ -215,9 +211,7 @@ func ogcBoundaries(t *testing.T) *boundary.Set {
 			`"coordinates":[[[%d,0],[%d,0],[%d,5],[%d,5],[%d,0]]]}}`, of, x, x+5, x+5, x, x))
 	}
 	text := `{"type":"FeatureCollection","attribution":"a test","features":[` + strings.Join(features, ",") + `]}`
-	set, err := boundary.Read(strings.NewReader(text), "")
-	testkit.Must(t, err)
-	return set
+	return testkit.Value(boundary.Read(strings.NewReader(text), ""))(t)
 }
 
 // TestOGCAreas compares areas with the figures that their records name: the request of each gives
@@ -247,9 +241,7 @@ func TestOGCAreas(t *testing.T) {
 		for _, f := range page.Features {
 			codes = append(codes, f.Properties["code"].(string))
 		}
-		if got := strings.Join(codes, " "); got != want {
-			t.Errorf("%s: %s, want %s", target, got, want)
-		}
+		testkit.Equal(t, strings.Join(codes, " "), want, "%s", target)
 	}
 	var listed struct{ Collections []struct{ ID string } }
 	apitest.ReadJSON(t, s, ogc.Root+"collections", &listed)
@@ -358,9 +350,7 @@ func TestOGCAreas(t *testing.T) {
 		if slices.Sort(words); query == "bbox=55,-5,5,6" {
 			words = []string{"AFG", "ATL", "HTI"}
 		}
-		if !slices.Equal(got, words) {
-			t.Errorf("%s: %v, want %v", query, got, words)
-		}
+		testkit.EqualLists(t, got, words, "%s", query)
 	}
 }
 
@@ -407,13 +397,9 @@ func TestOGCAcrossSwap(t *testing.T) {
 		next := linkOf(page.Links, "next")
 		if kept > 0 {
 			a := s.Answer("GET", strings.TrimPrefix(next, apitest.ODataBase), nil)
-			if got := apitest.Header(a, "X-Snapshot-Id"); got != first.Manifest.ID {
-				t.Errorf("a page of %s says that it is of %s", first.Manifest.ID, got)
-			}
+			testkit.Equal(t, apitest.Header(a, "X-Snapshot-Id"), first.Manifest.ID, "the snapshot of a page")
 			rest, _ := allFeatures(t, s, next)
-			if got := len(page.Features) + len(rest); got != page.Matched {
-				t.Errorf("%d features, want %d", got, page.Matched)
-			}
+			testkit.Equal(t, len(page.Features)+len(rest), page.Matched, "features")
 			continue
 		}
 		a := s.Answer("GET", strings.TrimPrefix(next, apitest.ODataBase), nil)
@@ -474,13 +460,9 @@ func TestOGCDescribed(t *testing.T) {
 				t.Errorf("%s: %s is described and not taken: %s", path, p.Name, a.Body)
 			}
 		}
-		if named != len(queryables.Properties) {
-			t.Errorf("%s: %d parameters, %d queryables", path, named, len(queryables.Properties))
-		}
+		testkit.Equal(t, named, len(queryables.Properties), "%s: parameters", path)
 	}
-	if paths < 20 {
-		t.Errorf("only %d collections are described", paths)
-	}
+	testkit.AtLeast(t, paths, 20, "collections are described")
 }
 
 // placeless is 1 for a feature without a geometry.

@@ -18,6 +18,7 @@ import (
 
 	"hdqs/api/chart"
 	"hdqs/api/lang"
+	"hdqs/internal/testkit"
 )
 
 // hostile is a text that would run a script if it were not escaped, with what XML cannot contain.
@@ -165,9 +166,7 @@ func TestPixels(t *testing.T) {
 			}
 			checked++
 			got := to.RGBAAt(int(a.x+b.x)/2, int(a.y+b.y)/2)
-			if want := paint(x.style.fill).At(0, 0); got != want {
-				t.Errorf("%s: %v is at %v, want %v", name, got, a, want)
-			}
+			testkit.Equal[any](t, got, paint(x.style.fill).At(0, 0), "%s at %v", name, a)
 		}
 		if checked == 0 {
 			t.Errorf("%s: no bar was looked at", name)
@@ -304,9 +303,7 @@ func TestNumbersAreWhole(t *testing.T) {
 		}
 	}
 	c := &Card{Tiles: []Tile{{Value: "888,8 mil millones"}, {Value: "2"}, {Value: "3"}}}
-	if drawn := c.SVG(); !bytes.Contains(drawn, []byte(">888,8 mil millones<")) {
-		t.Errorf("a tile without its whole value: %s", drawn)
-	}
+	testkit.Contains(t, c.SVG(), ">888,8 mil millones<", "a tile without its whole value")
 }
 
 // TestBarsOfPages: bars have the colours of the drawing on the page: phases those of their legend,
@@ -326,9 +323,7 @@ func TestBarsOfPages(t *testing.T) {
 	}{{phases, []string{"#cdfacd", "#fae61e"}}, {around, []string{"#bf812d", "#35978f"}}} {
 		svg := string((&Card{Title: "x", Chart: c.drawing}).SVG())
 		for _, colour := range c.colours {
-			if !strings.Contains(svg, colour) {
-				t.Errorf("%s: nothing is %s", c.drawing.Class, colour)
-			}
+			testkit.Contains(t, svg, colour, "%s: nothing", c.drawing.Class)
 		}
 	}
 }

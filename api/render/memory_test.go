@@ -63,9 +63,7 @@ func TestFullBytes(t *testing.T) {
 			}
 		}
 	}
-	if large < 4 {
-		t.Errorf("only %d forms have more than a little memory: the test shows nothing", large)
-	}
+	testkit.AtLeast(t, large, 4, "forms have more than a little memory: the test shows nothing")
 }
 
 // TestAllocations checks that a page allocates nothing, however many rows and runs of rows it has.

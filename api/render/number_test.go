@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,9 +20,7 @@ import (
 func TestDecimals(t *testing.T) {
 	t.Parallel()
 	for _, c := range testkit.Cases(t, "testdata/decimals.txt", " ", 2) {
-		if got := printed(c[0]); got != c[1] {
-			t.Errorf("%s is printed as %s, want %s", c[0], got, c[1])
-		}
+		testkit.Equal(t, printed(c[0]), c[1], "%s is printed as", c[0])
 	}
 }
 
@@ -43,17 +40,14 @@ func TestDecimalsAgainstFloats(t *testing.T) {
 	r := testkit.Random(t)
 	ordinary := 0
 	check := func(text string) {
-		f, err := strconv.ParseFloat(text, 64)
-		testkit.Must(t, err)
+		f := testkit.Value(strconv.ParseFloat(text, 64))(t)
 		if f == 0 {
 			f = 0 // a decimal zero has no sign
 		}
 		if _, ok := snapshot.ParseDec(text); ok {
 			ordinary++
 		}
-		if got, want := printed(text), pythonRepr(f); got != want {
-			t.Fatalf("%s is printed as %s, want %s", text, got, want)
-		}
+		testkit.Equal(t, printed(text), pythonRepr(f), "%s is printed as", text)
 	}
 	rounds := 100_000
 	if testing.Short() {
@@ -96,9 +90,7 @@ func TestInts(t *testing.T) {
 		values = append(values, int64(r.Uint64())>>r.IntN(64))
 	}
 	for _, v := range values {
-		if got, want := string(appendInt([]byte("x"), v)), "x"+strconv.FormatInt(v, 10); got != want {
-			t.Fatalf("got %s, want %s", got, want)
-		}
+		testkit.Equal(t, string(appendInt([]byte("x"), v)), "x"+strconv.FormatInt(v, 10), "the text")
 	}
 }
 
@@ -129,10 +121,6 @@ func TestSubsetBytes(t *testing.T) {
 		t.Errorf("%d subsets took %d bytes, the limit is %d", len(seen), most, limit)
 	}
 	r.Forget()
-	if left := r.subsets.Bytes() + r.options.Cache.Bytes(); left != 0 {
-		t.Errorf("%d forms or bytes are left", left)
-	}
-	if got := r.JSON().Append(nil, ranges); !slices.Equal(got, all) {
-		t.Error("the whole records are different afterwards")
-	}
+	testkit.Equal(t, r.subsets.Bytes()+r.options.Cache.Bytes(), 0, "forms or bytes are left")
+	testkit.EqualLists(t, r.JSON().Append(nil, ranges), all, "the whole records are different afterwards")
 }

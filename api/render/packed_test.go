@@ -13,6 +13,7 @@ import (
 	"hdqs/index"
 	"hdqs/internal/cache"
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -99,16 +100,10 @@ func TestPackedNumbers(t *testing.T) {
 func TestDigitCount(t *testing.T) {
 	t.Parallel()
 	for n, power := range powersOfTen {
-		if got := digitCount(power); got != n+1 {
-			t.Errorf("digitCount(%d) is %d, want %d", power, got, n+1)
-		}
-		if got := digitCount(power - 1); got != max(n, 1) {
-			t.Errorf("digitCount(%d) is %d, want %d", power-1, got, max(n, 1))
-		}
+		testkit.Equal(t, digitCount(power), n+1, "digitCount(%d)", power)
+		testkit.Equal(t, digitCount(power-1), max(n, 1), "digitCount(%d)", power-1)
 	}
-	if got := digitCount(1<<64 - 1); got != 20 {
-		t.Errorf("digitCount(1<<64 - 1) is %d, want 20", got)
-	}
+	testkit.Equal(t, digitCount(1<<64-1), 20, "digitCount(1<<64 - 1)")
 }
 
 // TestCopyRows compares the texts of rows, moved by both ways to do so, with the same texts
@@ -158,9 +153,7 @@ func TestCopyRows(t *testing.T) {
 					most, got, want)
 			}
 			for i, b := range got[len(got) : len(got)+2*overshoot][overshoot:] {
-				if b != guard {
-					t.Fatalf("%s: %d bytes after the texts, %d was written", name, overshoot+i, b)
-				}
+				testkit.Equal(t, b, guard, "%s: the byte %d after the texts", name, overshoot+i)
 			}
 		}
 		clean := func() {

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -32,9 +31,7 @@ import (
 // newRenderer renders fields of a segment.
 func newRenderer(tb testing.TB, seg *snapshot.Segment, fields []Field, o encode.Options) *Renderer {
 	tb.Helper()
-	r, err := New(seg, fields, o)
-	testkit.Must(tb, err)
-	return r
+	return testkit.Value(New(seg, fields, o))(tb)
 }
 
 // naiveJSON writes records value by value, following the contract literally.
@@ -169,8 +166,7 @@ func checkCoded(t *testing.T, f *Form, ranges []index.Range, want string) {
 			out, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
 		}
 		testkit.Must(t, err)
-		plain, err := io.ReadAll(out)
-		testkit.Must(t, err)
+		plain := testkit.Value(io.ReadAll(out))(t)
 		if got := string(plain); got != want {
 			t.Fatalf("%v of %v:\n got %s\nwant %s", coding, ranges, difference(got, want), difference(want, got))
 		}
@@ -208,12 +204,8 @@ func TestConcurrentUse(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if got := string(render.JSON().Append(nil, whole)); got != want {
-					t.Error("bodies differ")
-				}
-				if got := render.JSON().Length(scattered); got != length {
-					t.Errorf("Length is %d, want %d", got, length)
-				}
+				testkit.Equal(t, string(render.JSON().Append(nil, whole)), want, "bodies differ")
+				testkit.Equal(t, render.JSON().Length(scattered), length, "Length")
 				packed, err := gzip.NewReader(bytes.NewReader(render.JSON().AppendCoded(nil, encode.Gzip, whole)))
 				if err != nil {
 					t.Error(err)
@@ -247,9 +239,7 @@ func TestNewReportsAll(t *testing.T) {
 	tab := randomTable(t, rand.New(rand.NewPCG(1, 2)), 10)
 	y := Field{"y", tab.fields[0].Column}
 	_, err := New(tab.seg, []Field{{"x", "none"}, y, y, {"z", "nor this"}}, encode.Options{})
-	if !errors.Is(err, snapshot.ErrNoColumn) {
-		t.Errorf("error %v, want ErrNoColumn in it", err)
-	}
+	testkit.Is(t, err, snapshot.ErrNoColumn, "error")
 	for _, want := range []string{`"none"`, `"nor this"`, `field "y" is named twice`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s in it", err, want)
@@ -423,9 +413,7 @@ func TestRowLengths(t *testing.T) {
 		render := newRenderer(t, tab.seg, tab.fields, encode.Options{Cache: lengths})
 		want := len(render.JSON().Append(nil, ranges))
 		for range 2 {
-			if got := render.JSON().Length(ranges); got != want {
-				t.Fatalf("limit %d: Length is %d, want %d", limit, got, want)
-			}
+			testkit.Equal(t, render.JSON().Length(ranges), want, "limit %d: Length", limit)
 		}
 		if kept := lengths.Bytes(); kept > limit || kept == 0 && limit > 1 {
 			t.Errorf("%d bytes are kept, want at most %d", kept, limit)
@@ -452,9 +440,7 @@ func TestLongRowLengths(t *testing.T) {
 	l.set(8, 3)
 	l.set(9, 4)
 	for i, want := range map[uint32]uint32{5: 0, 6: math.MaxUint16, 7: 0, 8: 3, 9: 4, 10: 0} {
-		if got := l.at(i); got != want {
-			t.Errorf("the length of row %d is %d, want %d", i, got, want)
-		}
+		testkit.Equal(t, l.at(i), want, "the length of row %d", i)
 	}
 }
 
@@ -474,8 +460,6 @@ func TestIsPlain(t *testing.T) {
 		for _, b := range text {
 			want = want && b >= ' ' && b != '"' && b != '\\'
 		}
-		if got := isPlain(string(text)); got != want {
-			t.Fatalf("%q: %v, want %v", text, got, want)
-		}
+		testkit.Equal(t, isPlain(string(text)), want, "%q", text)
 	}
 }

@@ -31,9 +31,7 @@ func TestAgainstTwins(t *testing.T) {
 		lat, lon := tab.twoNumbers(t, r)
 		if lon != "" {
 			places++
-			var err error
-			render, err = render.WithPoints(tab.fields, lat, lon)
-			testkit.Must(t, err)
+			render = testkit.Value(render.WithPoints(tab.fields, lat, lon))(t)
 		}
 		for range 4 {
 			ranges := randomRanges(r, tab.rows)
@@ -68,9 +66,7 @@ func checkForm(t *testing.T, f *Form, ranges []index.Range, want string) {
 		t.Fatalf("%v:\n got %s\nwant %s", ranges, difference(got, "front"+want), difference("front"+want, got))
 	}
 	for range 2 { // measured, then known
-		if length := f.Length(ranges); length != len(want) {
-			t.Fatalf("%v: length %d, want %d", ranges, length, len(want))
-		}
+		testkit.Equal(t, f.Length(ranges), len(want), "%v: length", ranges)
 	}
 	var body Body
 	body.Start(f, ranges)
@@ -89,8 +85,7 @@ func (tab *table) twoNumbers(t *testing.T, r *rand.Rand) (lat, lon string) {
 	t.Helper()
 	for _, i := range r.Perm(len(tab.fields)) {
 		name := tab.fields[i].Column
-		c, err := tab.seg.Column(name)
-		testkit.Must(t, err)
+		c := testkit.Value(tab.seg.Column(name))(t)
 		if c.Kind == snapshot.Decimal {
 			lat, lon = name, lat
 		}
@@ -200,8 +195,7 @@ func TestRecords(t *testing.T) {
 		}
 		var names []string
 		for _, f := range tab.fields {
-			c, err := tab.seg.Column(f.Column)
-			testkit.Must(t, err)
+			c := testkit.Value(tab.seg.Column(f.Column))(t)
 			names = append(names, f.Name)
 			v := NewValues(c)
 			records.values = append(records.values, v)

@@ -180,8 +180,7 @@ func TestFuturePublish(t *testing.T) {
 	t.Parallel()
 	s := api.New(state.Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true}) // so that a swap takes no time
 	modified := func() string {
-		got := s.Answer("GET", apitest.Target, nil)
-		return apitest.Header(got, "Last-Modified")
+		return apitest.Header(s.Answer("GET", apitest.Target, nil), "Last-Modified")
 	}
 	var soon time.Time
 	for _, ahead := range []time.Duration{time.Minute, 0, 365 * 24 * time.Hour, 2 * time.Second} {
@@ -247,8 +246,7 @@ func TestAnnounce(t *testing.T) {
 // that has only a date gets the old rows again, and one that has their tag gets a 304.
 func TestRollback(t *testing.T) {
 	t.Parallel()
-	st, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(t.TempDir()))(t)
 	tables := apitest.SampleTables(t, 6)
 	apitest.PutSnapshot(t, st, "a", apitest.SampleTime, tables)
 	for _, x := range tables {
@@ -258,8 +256,7 @@ func TestRollback(t *testing.T) {
 	s := apitest.Empty(t, state.Options{})
 	var tags, dates []string
 	for day, id := range []string{"a", "b", "a"} {
-		snap, err := st.Snapshots.Open(id)
-		testkit.Must(t, err)
+		snap := testkit.Value(st.Snapshots.Open(id))(t)
 		apitest.Swap(t, s, state.Release{Snapshot: snap, PublishedAt: apitest.PublishedTime.AddDate(0, 0, day)})
 		got := s.Answer("GET", apitest.Target, nil)
 		tags, dates = append(tags, apitest.Header(got, "ETag")), append(dates, apitest.Header(got, "Last-Modified"))

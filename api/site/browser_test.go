@@ -223,9 +223,7 @@ func TestBrowserScripts(t *testing.T) {
 		identifier + "\n" +
 		"The name of the application needs at least 4 characters, and no colon.\n" +
 		"policy violations: 0"
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	testkit.Equal(t, got, want, "what the pages did")
 }
 
 // TestBrowserAlone: the chart that a script draws has a dot for a figure between two gaps, also in
@@ -255,9 +253,7 @@ func TestBrowserAlone(t *testing.T) {
 		return n > 30;
 	})()`
 	p.Wait(blue)
-	if n := p.Eval(`document.querySelectorAll("#series circle").length`); n != "3" {
-		t.Errorf("%s dots without a script, want 3", n)
-	}
+	testkit.Equal(t, p.Eval(`document.querySelectorAll("#series circle").length`), "3", "dots without a script")
 }
 
 // TestBrowserSuggestions: while somebody types, the field of a search and those of forms offer

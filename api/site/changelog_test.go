@@ -11,6 +11,7 @@ import (
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -42,9 +43,7 @@ func TestChange(t *testing.T) {
 	m := list.NewMounts(&state.Options{}, nil)[0]
 	page := onPage(c, place{m, lang.All()[0]}, "")
 	want := "Compared with snapshot one, 4 tables have changed. 1 table with the same records."
-	if got := page.Summary(); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
+	testkit.Equal(t, page.Summary(), want, "summary")
 	var tables []string
 	for _, x := range page.Tables {
 		tables = append(tables, strings.Join([]string{x.Table, x.Before, x.After, x.Difference}, " "))
@@ -66,9 +65,7 @@ func TestChange(t *testing.T) {
 	}; !slices.Equal(datasets, want) {
 		t.Errorf("datasets %q, want %q", datasets, want)
 	}
-	if link := page.Datasets[2].Link; link != "https://catalog.example/dataset/changed" {
-		t.Errorf("link %s", link)
-	}
+	testkit.Equal(t, page.Datasets[2].Link, "https://catalog.example/dataset/changed", "link")
 	again := state.NewChange(state.Published{At: day(1), Manifest: to}, state.Published{At: day(2), Manifest: to})
 	if other := state.NewChange(state.Published{At: day(1), Manifest: from}, state.Published{
 		At:       day(3),
@@ -89,9 +86,7 @@ func TestCount(t *testing.T) {
 	numbers := func(country string) map[string][3]string {
 		page, found := onPage(change, place{m, lang.All()[0]}, ""), map[string][3]string{}
 		page.count(country)
-		if page.Counted != (change.Counts != nil) {
-			t.Errorf("counted: %t", page.Counted)
-		}
+		testkit.Equal(t, page.Counted, (change.Counts != nil), "counted")
 		for _, x := range page.Tables {
 			found[x.Table] = x.Rows
 		}

@@ -11,6 +11,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestCompare: countries are named in any language, their figures are those of the interface, and
@@ -46,9 +47,7 @@ func TestCompare(t *testing.T) {
 	for _, path := range []string{
 		"/compare", "/fr/compare?figure=x&country=AFG", "/ar/compare?country=AFG%2CSDN&per=1000",
 	} {
-		if page := apitest.Browse(s, path); page.Status != 200 {
-			t.Errorf("%s: %d", path, page.Status)
-		}
+		testkit.Equal(t, apitest.Browse(s, path).Status, 200, "%s", path)
 	}
 }
 
@@ -93,9 +92,7 @@ func TestCompareAlike(t *testing.T) {
 	} {
 		page := string(apitest.Browse(s, "/compare?country="+names).Body)
 		for _, want := range wants {
-			if !strings.Contains(page, want) {
-				t.Errorf("%s: no %s", names, want)
-			}
+			testkit.Contains(t, page, want, "%s", names)
 		}
 	}
 }
@@ -114,10 +111,7 @@ func TestCompareGroups(t *testing.T) {
 		figures, _ := apitest.Records(t, s, "/api/v2/figures/"+figure+"?location_code__in=AFG,CAF,SDN")
 		for _, r := range figures {
 			if n, ok := r["value"].(interface{ Float64() (float64, error) }); ok {
-				f, err := n.Float64()
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := testkit.Value(n.Float64())(t)
 				total, known = total+f, known+1
 			}
 		}
@@ -134,17 +128,13 @@ func TestCompareGroups(t *testing.T) {
 	}
 	page := string(apitest.Browse(s, "/compare?figure=political_violence_events&country=MLI%2Cour-crises").Body)
 	const part = "from 1 of 3 countries; January to February 2024 only: 10 of 12 months are missing</small>"
-	if !strings.Contains(page, part) {
-		t.Errorf("no %q for the group", part)
-	}
+	testkit.Contains(t, page, part, "for the group")
 	page = string(apitest.Browse(s, "/compare?country=MLI%2CAfghan").Body)
 	if !strings.Contains(page, "Afghan</bdi></a></td>") || strings.Contains(page, "/country/AFG") {
 		t.Error("the beginning of a country's name goes before a group")
 	}
 	page = string(apitest.Browse(s, "/compare?figure=overall_risk&country=AFG%2COur+crises").Body)
-	if !strings.Contains(page, "are not added up") {
-		t.Error("ratings of countries are added up")
-	}
+	testkit.Contains(t, page, "are not added up", "ratings of countries are added up")
 }
 
 // TestComparePerHead: figures are divided by the population of the nearest year that is known,
@@ -174,9 +164,7 @@ AFG 2023-06; market_code=A; commodity_code=rice; currency_code=USD; unit=KG; pri
 	for _, want := range []string{
 		"30 15 population of 2024 2023", "6 6 population of 2020 2023", "2018 to 2024;", "2019 10 5 2023 15 6",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page does not say %q: %s", want, text)
-		}
+		testkit.Contains(t, text, want, "the page")
 	}
 	page = string(apitest.Browse(s, "/compare?figure=demonstration_events&country=CAF&per=1000").Body)
 	if !strings.Contains(page, `<td class="number">0.00267 `) { // 0.0026653

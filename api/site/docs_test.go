@@ -96,9 +96,7 @@ func TestDocsWithoutData(t *testing.T) {
 	if page := pageOf(t, empty, "/docs/sector"); !strings.Contains(page, "No data is loaded yet.") {
 		t.Error("the page without a snapshot does not say that no data is loaded")
 	}
-	if a := empty.Answer("GET", "/browse/x", apitest.BrowserAccept); a.Status != 404 {
-		t.Errorf("an unknown page: %d", a.Status)
-	}
+	testkit.Equal(t, empty.Answer("GET", "/browse/x", apitest.BrowserAccept).Status, 404, "an unknown page")
 }
 
 // TestDocsExampleIsMadeOnce requests a page twice: its example is made once for each snapshot.
@@ -147,20 +145,14 @@ func TestDocsSearch(t *testing.T) {
 		if found := regexp.MustCompile(`<h2><a href="([^"]+)">`).FindStringSubmatch(page); found != nil {
 			first = found[1]
 		}
-		if first != c.first {
-			t.Errorf("%s: the first result is %q, want %q", c.target, first, c.first)
-		}
+		testkit.Equal(t, first, c.first, "%s: the first result", c.target)
 		for _, part := range c.parts {
-			if !strings.Contains(page, part) {
-				t.Errorf("%s lacks %q", c.target, part)
-			}
+			testkit.Contains(t, page, part, "%s", c.target)
 		}
 	}
 	index := pageOf(t, s, "/docs")
 	for _, target := range []string{"/docs?q=", "/docs?q=+", "/docs?x=1", "/docs?q=%zz", "/redoc"} {
-		if pageOf(t, s, target) != index {
-			t.Errorf("%s is not the index", target)
-		}
+		testkit.Equal(t, pageOf(t, s, target), index, "%s is not the index", target)
 	}
 }
 
@@ -171,15 +163,11 @@ func TestDocsIndex(t *testing.T) {
 	for _, m := range s.Lists.Routes.Mounts {
 		page := pageOf(t, s, m.Prefix+"/docs")
 		for _, id := range []string{"rules", "links", "browsers", "contents"} {
-			if !strings.Contains(page, `id="`+id+`"`) {
-				t.Errorf("%s/docs has no %s", m.Prefix, id)
-			}
+			testkit.Contains(t, page, `id="`+id+`"`, "%s/docs has no %s", m.Prefix, id)
 		}
 		for _, e := range contract.EndpointsIn(m.Names) {
 			link := `<div id="` + e.Name() + "\">\n<dt><a href=\"" + m.Prefix + "/docs/" + e.Name() + `"`
-			if !strings.Contains(page, link) {
-				t.Errorf("%s/docs has no entry for %s", m.Prefix, e.Name())
-			}
+			testkit.Contains(t, page, link, "%s/docs has no entry for %s", m.Prefix, e.Name())
 		}
 	}
 }
@@ -291,12 +279,9 @@ func TestLinkedData(t *testing.T) {
 
 func checkDownloads(t *testing.T, s *api.Server, path string, d *site.LinkedDataset) {
 	t.Helper()
-	if len(d.Distributions) != 2 {
-		t.Errorf("%s: %d ways to read the records", path, len(d.Distributions))
-	}
+	testkit.Equal(t, len(d.Distributions), 2, "%s ways to read the records", path)
 	for _, x := range d.Distributions {
-		u, err := url.Parse(x.URL)
-		testkit.Must(t, err)
+		u := testkit.Value(url.Parse(x.URL))(t)
 		query := u.Query()
 		query.Set("limit", "1")
 		got := s.Answer("GET", u.Path+"?"+query.Encode(), nil)
@@ -320,23 +305,17 @@ func TestLLMs(t *testing.T) {
 			t.Errorf("%s%s: %d %.200s", m.Prefix, "/llms.txt", got.Status, text)
 		}
 		head, _, _ := strings.Cut(text, "\n## ")
-		if strings.Contains(head, "](") {
-			t.Errorf("%s%s has links before what must be known", m.Prefix, "/llms.txt")
-		}
+		testkit.Lacks(t, head, "](", "%s%s has links before what must be known", m.Prefix, "/llms.txt")
 		for _, e := range contract.EndpointsIn(m.Names) {
 			for _, rule := range append(e.Texts().SumRules(), e.Texts().AddingUp()) {
-				if !strings.Contains(head, rule) {
-					t.Errorf("%s%s does not say of %s: %s", m.Prefix, "/llms.txt", e.Name(), rule)
-				}
+				testkit.Contains(t, head, rule, "%s%s does not say of %s", m.Prefix, "/llms.txt", e.Name())
 			}
 			if !strings.Contains(text, ": GET "+base+m.Prefix+e.Path+"\n") {
 				t.Errorf("%s%s lacks %s", m.Prefix, "/llms.txt", e.Path)
 			}
 		}
 		links := link.FindAllStringSubmatch(text, -1)
-		if len(links) < 30 {
-			t.Errorf("%s%s has %d links", m.Prefix, "/llms.txt", len(links))
-		}
+		testkit.AtLeast(t, len(links), 30, "%s%s links", m.Prefix, "/llms.txt")
 		for _, l := range links {
 			path, ours := strings.CutPrefix(l[1], base)
 			if got := s.Answer("GET", path, nil); !ours || got.Status != 200 {
@@ -352,14 +331,10 @@ func TestSitemap(t *testing.T) {
 	const base = "https://data.example.org"
 	s := apitest.Sample(t, state.Options{BaseURL: base}, 30)
 	robots := string(s.Answer("GET", "/robots.txt", nil).Body)
-	if !strings.Contains(robots, "\nSitemap: "+base+"/sitemap.xml"+"\n") {
-		t.Errorf("robots.txt: %s", robots)
-	}
+	testkit.Contains(t, robots, "\nSitemap: "+base+"/sitemap.xml"+"\n", "robots.txt")
 	listed := string(s.Answer("GET", "/sitemap.xml", nil).Body)
 	places := regexp.MustCompile(`<loc>([^<]+)</loc>`).FindAllStringSubmatch(listed, -1)
-	if len(places) != 6+2*len(contract.Endpoints) {
-		t.Errorf("%d addresses", len(places))
-	}
+	testkit.Equal(t, len(places), 6+2*len(contract.Endpoints), "addresses")
 	for _, p := range places {
 		path, ours := strings.CutPrefix(p[1], base)
 		if got := s.Answer("GET", path, nil); !ours || got.Status != 200 {

@@ -120,8 +120,7 @@ func numbersOf(t *testing.T, body []byte, field string) (all []string) {
 // first.
 func csvNumbers(t *testing.T, body []byte) (all []string) {
 	t.Helper()
-	lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
-	testkit.Must(t, err)
+	lines := testkit.Value(csv.NewReader(bytes.NewReader(body)).ReadAll())(t)
 	for _, line := range lines[1:] {
 		if text := line[len(line)-1]; text != "" {
 			all = append(all, text)
@@ -140,22 +139,16 @@ func TestFigureBook(t *testing.T) {
 	}
 	for by, want := range map[string]string{"month": `<c r="A2" s="4"><v>45`, "year": `<c r="A2"><v>20`} {
 		query := strings.Replace(figureQuery, "by=location_code", "by="+by, 1)
-		if text := textOf(query); !strings.Contains(text, want) {
-			t.Errorf("a %s is not %s: %.2000s", by, want, text)
-		}
+		testkit.Contains(t, textOf(query), want, "a %s", by)
 	}
 	text := textOf(figureQuery)
 	for _, number := range csvNumbers(t, apitest.Browse(s, "/figure/conflict-events.csv"+figureQuery).Body) {
-		if !strings.Contains(text, "<v>"+number+"</v>") {
-			t.Errorf("the workbook lacks %s", number)
-		}
+		testkit.Contains(t, text, "<v>"+number+"</v>", "the workbook lacks %s", number)
 	}
 	for _, want := range []string{
 		"Kind of event: political violence", "unit", "period", apitest.SampleID, "snapshot=",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the workbook lacks %q", want)
-		}
+		testkit.Contains(t, text, want, "the workbook")
 	}
 }
 
@@ -198,9 +191,7 @@ func TestFigurePictures(t *testing.T) {
 		t.Errorf("%d %.500s", got.Status, got.Body)
 	}
 	long := "/figure/conflict-events.png?event_type=" + strings.Repeat("x", 2100)
-	if got := apitest.Browse(s, long); got.Status != 414 {
-		t.Errorf("a long address: %d", got.Status)
-	}
+	testkit.Equal(t, apitest.Browse(s, long).Status, 414, "a long address")
 }
 
 // TestEmbed: a page for frames may be in pages of others, and no other page may. It leads back to
@@ -234,9 +225,7 @@ func TestEmbed(t *testing.T) {
 	for _, target := range apitest.EveryPage("") {
 		page := apitest.Browse(s, target)
 		is := strings.Contains(apitest.Header(page, policy), "frame-ancestors *")
-		if is != strings.HasPrefix(target, "/embed/") {
-			t.Errorf("%s: %q", target, apitest.Header(page, policy))
-		}
+		testkit.Equal(t, is, strings.HasPrefix(target, "/embed/"), "%s: %q", target, apitest.Header(page, policy))
 	}
 	wrong := apitest.Browse(s, "/embed/humanitarian-needs?by=location_code&measure=population")
 	if wrong.Status != 422 || bytes.Contains(wrong.Body, []byte("<svg")) {
@@ -305,9 +294,7 @@ func TestShare(t *testing.T) {
 		`<meta property="og:title"`, `<meta name="twitter:card"`, `<p class="second"><bdi>fatalities; `, "Places: ",
 		"@misc{hdqs-conflict-events-", "[Data set]", `src=&#34;https://hdqs.example/embed/conflict-events?`,
 	} {
-		if !bytes.Contains(page.Body, []byte(want)) {
-			t.Errorf("the page lacks %s", want)
-		}
+		testkit.Contains(t, page.Body, want, "the page")
 	}
 	cited := regexp.MustCompile(`https://hdqs\.example(/browse/[^ "<]*snapshot=[^ "<}]*)`).
 		FindAllSubmatch(page.Body, -1)
@@ -315,9 +302,7 @@ func TestShare(t *testing.T) {
 		t.Fatalf("%d addresses with a snapshot", len(cited))
 	}
 	for _, m := range cited {
-		if got := apitest.Browse(s, html.UnescapeString(string(m[1]))); got.Status != 200 {
-			t.Errorf("%s: %d", m[1], got.Status)
-		}
+		testkit.Equal(t, apitest.Browse(s, html.UnescapeString(string(m[1]))).Status, 200, "%s", m[1])
 	}
 }
 
@@ -327,8 +312,7 @@ func TestFigureFormulas(t *testing.T) {
 	s, harmless := apitest.Hostile(t), 0
 	for _, by := range []string{"org_acronym", "sector_name", "admin1_name"} {
 		body := apitest.Browse(s, "/figure/operational-presence.csv?measure=records&by="+by).Body
-		lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
-		testkit.Must(t, err)
+		lines := testkit.Value(csv.NewReader(bytes.NewReader(body)).ReadAll())(t)
 		for _, line := range lines {
 			for _, text := range line {
 				if strings.HasPrefix(text, "'") {

@@ -59,11 +59,9 @@ var inTemplates = []*regexp.Regexp{regexp.MustCompile(`(?s)\[\[(.+?)\]\]`), rege
 // templateKeys are the texts of templates.
 func templateKeys(t *testing.T, keys map[string]bool) {
 	t.Helper()
-	names, err := fs.Glob(web.Templates, "*.html")
-	testkit.Must(t, err)
+	names := testkit.Value(fs.Glob(web.Templates, "*.html"))(t)
 	for _, name := range names {
-		source, err := fs.ReadFile(web.Templates, name)
-		testkit.Must(t, err)
+		source := testkit.Value(fs.ReadFile(web.Templates, name))(t)
 		for _, texts := range inTemplates {
 			for _, found := range texts.FindAllStringSubmatch(string(source), -1) {
 				keys[strings.Join(strings.Fields(found[1]), " ")] = true
@@ -93,11 +91,9 @@ func TestSaid(t *testing.T) {
 	t.Parallel()
 	formats := map[string]bool{"Value error, %s": true}
 	for _, dir := range []string{"browse", "contract", "figures", "find", "reply", "say"} {
-		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
-		testkit.Must(t, err)
+		files := testkit.Value(filepath.Glob(filepath.Join("..", dir, "*.go")))(t)
 		for _, name := range files {
-			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			testkit.Must(t, err)
+			parsed := testkit.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 			ast.Inspect(parsed, func(n ast.Node) bool {
 				if e, ok := n.(ast.Expr); ok {
 					if text, ok := constant(e); ok {
@@ -126,14 +122,12 @@ func goKeys(t *testing.T) (said, all map[string]bool) {
 	for _, dir := range []string{
 		"browse", "chart", "country", "find", "lang", "picture", "site", "state", "../internal/follow", "../loader",
 	} {
-		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
-		testkit.Must(t, err)
+		files := testkit.Value(filepath.Glob(filepath.Join("..", dir, "*.go")))(t)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			testkit.Must(t, err)
+			parsed := testkit.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 			ast.Inspect(parsed, func(n ast.Node) bool {
 				if e, ok := n.(ast.Expr); ok {
 					if value, ok := constant(e); ok {
@@ -288,9 +282,7 @@ func sameParts(t *testing.T, code, key, form string) {
 	want, got := kept.FindAllString(key, -1), kept.FindAllString(form, -1)
 	slices.Sort(want)
 	slices.Sort(got)
-	if !slices.Equal(want, got) {
-		t.Errorf("%s.json, %q: %q has %q, want %q", code, key, form, got, want)
-	}
+	testkit.EqualLists(t, want, got, "%s.json, %q: %q", code, key, form)
 	count := func(text string) int {
 		most := 0
 		for i, found := range arguments.FindAllStringSubmatch(text, -1) {

@@ -291,12 +291,8 @@ func TestAlternates(t *testing.T) {
 				with := sent + between + "app_identifier=c2VjcmV0OmE="
 				answer := s.Answer("GET", with, nil)
 				page := readHTML(t, answer.Body)
-				if strings.Contains(string(answer.Body), "c2VjcmV0") {
-					t.Errorf("%s repeats the identifier", with)
-				}
-				if want := "https://data.example.org" + sent; page.head["canonical"] != want {
-					t.Errorf("%s: canonical is %s", sent, page.head["canonical"])
-				}
+				testkit.Lacks(t, answer.Body, "c2VjcmV0", "%s repeats the identifier", with)
+				testkit.Equal(t, page.head["canonical"], "https://data.example.org"+sent, "%s: canonical", sent)
 				for _, other := range lang.All() {
 					want := m.Prefix + other.Path + path
 					alternate, link := page.head[other.Code], page.others[other.Code]
@@ -315,9 +311,7 @@ func TestAlternates(t *testing.T) {
 		"/de/": 404, "/frx/country": 404, "/fr/docs": 404, "/fr/api/v2/metadata/location": 404, "/fr": 307,
 	} {
 		answer := s.Answer("GET", path, apitest.Fields("Accept", "text/html"))
-		if answer.Status != want {
-			t.Errorf("%s: %d, want %d", path, answer.Status, want)
-		}
+		testkit.Equal(t, answer.Status, want, "%s", path)
 		if want == 307 && apitest.Header(answer, "Location") != path+"/" {
 			t.Error(fmt.Sprint(answer.Header))
 		}

@@ -15,6 +15,7 @@ import (
 	"hdqs/api"
 	"hdqs/api/apitest"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 var (
@@ -177,9 +178,7 @@ func TestMadeUp(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/", "/docs", "/status"} {
-		if page := apitest.Browse(empty, path); !bytes.Contains(page.Body, []byte(says)) {
-			t.Errorf("%s without a snapshot does not say it", path)
-		}
+		testkit.Contains(t, apitest.Browse(empty, path).Body, says, "%s without a snapshot does not say it", path)
 	}
 	for _, path := range []string{
 		"/api/v2", "/openapi.json", "/api/v2/metadata/location?app_identifier=" + apitest.Identifier,

@@ -14,6 +14,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestSearchFigures: the number of each figure, also of a year and of a sector, is
@@ -45,9 +46,7 @@ func TestSearchFigures(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) < 4 {
-		t.Errorf("so few numbers were found: %v", seen)
-	}
+	testkit.AtLeast(t, len(seen), 4, "so few numbers were found: %v", seen)
 }
 
 // TestSearchUnits: where a unit has no number and its country has one, that is a link, without it.
@@ -73,9 +72,7 @@ func TestSearchSpellings(t *testing.T) {
 only operational_presence
 CAF 2024; admin1_name=ĆF01; provider_admin1_name=ĆF01; admin_level=1; org_acronym=ABC; org_name=Abc; sector_code=HEA`)
 	page := string(apitest.Browse(apitest.Server(t, state.Options{}, tables), "/search?q=organisations+CF01").Body)
-	if !strings.Contains(page, `<data value="1"`) {
-		t.Errorf("no organisation: %.3000s", page[strings.Index(page, "<main"):])
-	}
+	testkit.Contains(t, page, `<data value="1"`, "one organisation")
 }
 
 // TestSearchAges: people of an age have a number where all are counted by age, or by sex where the
@@ -98,9 +95,7 @@ CAF/CF02 2024; gender=m; age_range=5+; min_age=5; population=1`)
 	s := apitest.Server(t, state.Options{}, tables)
 	for unit, want := range map[string]string{"CF01": `<data value="3"`, "CF02": "only 3 of its people"} {
 		page := string(apitest.Browse(s, "/search?q=population+under+5+"+unit).Body)
-		if !strings.Contains(page, want) {
-			t.Errorf("%s: no %s: %.2000s", unit, want, page[strings.Index(page, "<main"):])
-		}
+		testkit.Contains(t, page, want, "%s: %.2000s", unit, page[strings.Index(page, "<main"):])
 	}
 }
 

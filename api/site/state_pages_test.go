@@ -60,18 +60,14 @@ func TestChangelog(t *testing.T) {
 		if newer < 0 || older < newer || strings.Count(page, `<section`) != 2 {
 			t.Errorf("%s%s:\n%s", m.Prefix, "/changelog", text)
 		}
-		if want := " 20 7 \u221213"; !strings.Contains(text, want) {
-			t.Errorf("%s%s does not say %q:\n%s", m.Prefix, "/changelog", want, text)
-		}
+		testkit.Contains(t, text, " 20 7 \u221213", "%s%s", m.Prefix, "/changelog")
 		entries := checkFeed(t, s, m)
 		if len(entries) != 2 || entries[0].Title != "Snapshot second" || entries[1].ID != known.ID {
 			t.Errorf("entries of the feed: %+v", entries)
 		}
 		for _, e := range entries {
 			_, anchor, _ := strings.Cut(e.Link.Address, "#")
-			if !strings.Contains(page, `id="`+anchor+`"`) {
-				t.Errorf("an entry leads to %s, which the page does not have", anchor)
-			}
+			testkit.Contains(t, page, `id="`+anchor+`"`, "an entry leads to %s, which the page does not have", anchor)
 		}
 	}
 }
@@ -96,9 +92,7 @@ func TestFeedsOfPages(t *testing.T) {
 			t.Errorf("%s does not lead to the feed %q", path, want)
 		}
 		feed := "/changelog.atom" + html.UnescapeString(want)
-		if got := s.Answer("GET", feed, nil); got.Status != 200 {
-			t.Errorf("%s: %d", feed, got.Status)
-		}
+		testkit.Equal(t, s.Answer("GET", feed, nil).Status, 200, "%s", feed)
 	}
 }
 
@@ -207,8 +201,7 @@ func TestChangelogSince(t *testing.T) {
 			fmt.Sscanf(header, "added=%d, removed=%d, changed=%d", &want[0], &want[1], &want[2])
 			for _, n := range sinceNumber.FindAllStringSubmatch(shown[e.Name()], -1) {
 				address := html.UnescapeString(n[1])
-				u, err := url.Parse(address)
-				testkit.Must(t, err)
+				u := testkit.Value(url.Parse(address))(t)
 				number, _ := strconv.Atoi(apitest.PlainNumber(n[2]))
 				got[slices.Index([]string{"added", "removed", "changed"}, u.Query().Get("kind"))] += number
 				if followed++; followed%7 != 0 {
@@ -217,13 +210,9 @@ func TestChangelogSince(t *testing.T) {
 				records := string(apitest.Browse(s, address).Body)
 				_, records, _ = strings.Cut(records, `<table class="data cards">`)
 				records, _, _ = strings.Cut(records, "</table>")
-				if rows := len(sinceRows.FindAllString(records, -1)); rows != number {
-					t.Errorf("%s: %d records, want %d", address, rows, number)
-				}
+				testkit.Equal(t, len(sinceRows.FindAllString(records, -1)), number, "%s records", address)
 			}
-			if got != want {
-				t.Errorf("%s%s: %v, want %v", m.Prefix, e.Name(), got, want)
-			}
+			testkit.Equal(t, got, want, "%s%s", m.Prefix, e.Name())
 			if want != [3]int{} {
 				lists++
 			}
@@ -284,9 +273,7 @@ func TestStatus(t *testing.T) {
 			"Example Agency", "Creative Commons Attribution", "last update 17 November 2026",
 			`Figures &lt;made up&gt; &amp; more`,
 		} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s%s does not say %q:\n%s", m.Prefix, "/status", want, text)
-			}
+			testkit.Contains(t, text, want, "%s%s", m.Prefix, "/status")
 		}
 		if strings.Contains(page, "secret-bucket") || strings.Contains(page, "it has no column name") {
 			t.Errorf("%s%s shows what is for operators", m.Prefix, "/status")
@@ -307,9 +294,7 @@ func TestStatus(t *testing.T) {
 func TestStatusStates(t *testing.T) {
 	t.Parallel()
 	empty := api.New(state.Options{})
-	if text := shownText(pageOf(t, empty, "/status")); !strings.Contains(text, "No data is loaded yet.") {
-		t.Errorf("without a snapshot: %s", text)
-	}
+	testkit.Contains(t, shownText(pageOf(t, empty, "/status")), "No data is loaded yet.", "without a snapshot")
 	first, second := apitest.TwoSnapshots(t, 20)
 	s := apitest.Serve(t, state.Options{}, first)
 	before := s.Answer("GET", "/status", nil)
@@ -323,9 +308,7 @@ func TestStatusStates(t *testing.T) {
 	apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime})
 	text := shownText(pageOf(t, s, "/status"))
 	for _, want := range []string{"Served second", "Earlier ones that still answer first", "Requests are answered."} {
-		if !strings.Contains(text, want) {
-			t.Errorf("after the swap the page does not say %q:\n%s", want, text)
-		}
+		testkit.Contains(t, text, want, "after the swap the page")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -58,9 +59,7 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 		`column "funding_usd" of table "funding" is of kind`,
 		`column "event_type" of table "conflict_event" has the values`,
 	} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not contain %q:\n%v", part, err)
-		}
+		testkit.Contains(t, err.Error(), part, "the error does not contain:\n%v", err)
 	}
 	s := apitest.Sample(t, state.Options{}, 3)
 	bad := apitest.StoreSnapshot(t, "bad", apitest.SampleTime, tables)

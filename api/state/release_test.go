@@ -30,8 +30,7 @@ func TestPinAcrossSwap(t *testing.T) {
 	}
 	apitest.Swap(t, s, release("a"))
 	const settle = 50 * time.Millisecond // long enough for the other goroutine to block
-	bound, err := state.Bind(release("b").Snapshot)
-	testkit.Must(t, err)
+	bound := testkit.Value(state.Bind(release("b").Snapshot))(t)
 	s.State.Snapshots.Retained.Lock()
 	found := make(chan *state.Served, 1)
 	go func() { found <- s.State.Snapshots.AcquirePinned("b") }()
@@ -51,9 +50,7 @@ func TestPinAcrossSwap(t *testing.T) {
 	swapped := make(chan error, 1)
 	go func() { swapped <- s.State.Swap(next) }()
 	time.Sleep(settle)
-	if id := s.State.Snapshots.CurrentID(); id != "b" {
-		t.Errorf("%s became current before the previous snapshot was retained", id)
-	}
+	testkit.Equal(t, s.State.Snapshots.CurrentID(), "b", "became current before the previous snapshot was retained")
 	s.State.Snapshots.Retained.Unlock()
 	testkit.Must(t, <-swapped)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -26,9 +27,7 @@ func TestPeriodText(t *testing.T) {
 		{second.Join(Period{}), "2020-02-03/.."},
 		{Period{From: day(2020, 1), To: day(2022, 1)}.Join(first), "2019-05-03/2022-01-03"},
 	} {
-		if got := c.period.Interval(); got != c.want {
-			t.Errorf("%v is %q, want %q", c.period, got, c.want)
-		}
+		testkit.Equal(t, c.period.Interval(), c.want, "%v", c.period)
 	}
 }
 

@@ -79,17 +79,11 @@ func TestSwap(t *testing.T) {
 		t.Errorf("%d of %d requests failed", failed.Load(), asked.Load())
 	}
 	for i, v := range all[:len(all)-1] {
-		if v.Refs.Load() != 0 {
-			t.Errorf("snapshot %d has %d references left", i, v.Refs.Load())
-		}
+		testkit.Equal(t, v.Refs.Load(), 0, "references of snapshot %d", i)
 	}
-	if last := all[len(all)-1]; last.Refs.Load() != 1 {
-		t.Errorf("the current snapshot has %d references", last.Refs.Load())
-	}
+	testkit.Equal(t, all[len(all)-1].Refs.Load(), 1, "references of the current snapshot")
 	testkit.Must(t, s.Shutdown(t.Context()))
-	if got := s.Answer("GET", apitest.Target, nil); got.Status != 503 {
-		t.Errorf("after Shutdown: %d", got.Status)
-	}
+	testkit.Equal(t, s.Answer("GET", apitest.Target, nil).Status, 503, "after Shutdown")
 }
 
 // TestSwapKeepsSharedTables checks that a swap reuses the index and the renderer of a table that
@@ -221,9 +215,7 @@ func TestSwapWithinMemory(t *testing.T) {
 		t.Errorf("%d snapshots were dropped for memory, want 2", n)
 	}
 	for _, id := range []string{"s0", "s1"} {
-		if line := "snapshot=" + id + " reason=memory"; !strings.Contains(s.lines.String(), line) {
-			t.Errorf("the log lacks %q:\n%s", line, s.lines)
-		}
+		testkit.Contains(t, s.lines.String(), "snapshot="+id+" reason=memory", "the log:\n%s", s.lines)
 	}
 
 	s.State.Shares.Snapshots = one + one/50
@@ -266,9 +258,7 @@ func TestRefusedKeepsRetained(t *testing.T) {
 		t.Fatal("a snapshot that needs more than there is was served")
 	}
 	s.answers("012")
-	if list.Need != before {
-		t.Errorf("the current snapshot's caches changed: %+v, before %+v", list.Need, before)
-	}
+	testkit.Equal(t, list.Need, before, "the current snapshot's caches changed, before")
 }
 
 // TestRoomForSegments: room for segments is made before they are read. Retained snapshots are
@@ -317,9 +307,7 @@ func TestHeapLimitFollowsSegments(t *testing.T) {
 		t.Errorf("with a segment of %d bytes the Go runtime may use %d, want %d", bytes, got, want)
 	}
 	testkit.Must(t, s.Shutdown(t.Context()))
-	if got := left.Load(); got != state.HeapLimit(limit) {
-		t.Errorf("without segments the Go runtime may use %d", got)
-	}
+	testkit.Equal(t, left.Load(), state.HeapLimit(limit), "without segments the Go runtime may use")
 }
 
 // TestDroppedMemoryIsFree: all memory of a snapshot that was dropped before its time is free, also
@@ -411,9 +399,7 @@ func TestSharedTablesCountOnce(t *testing.T) {
 	next := apitest.OpenSnapshot(t, dir+"b", "b")
 	next.Segments["location"] = first.Segments["location"].Acquire() // as store.OpenAfter does
 	apitest.Swap(t, s.Server, state.Release{Snapshot: next, PublishedAt: apitest.PublishedTime})
-	if n := s.State.Snapshots.Retained.Count(); n != 1 {
-		t.Errorf("%d snapshots are retained, want 1", n)
-	}
+	testkit.Equal(t, s.State.Snapshots.Retained.Count(), 1, "snapshots are retained")
 }
 
 // TestDerivedBytesOfSums: what was made for sums counts, and is given up with the snapshot.
@@ -430,9 +416,7 @@ func TestDerivedBytesOfSums(t *testing.T) {
 		t.Errorf("sums made %d bytes; all that was made went from %d to %d", n, before, bound.DerivedBytes())
 	}
 	bound.DropDerived(&state.Bound{Lists: map[string]*state.BoundList{}})
-	if n := list.Adds.Load().Bytes(); n != 0 {
-		t.Errorf("%d bytes are left of what sums made", n)
-	}
+	testkit.Equal(t, list.Adds.Load().Bytes(), 0, "bytes are left of what sums made")
 	again := s.Answer("GET", path+query, nil)
 	if first.Status != again.Status || !bytes.Equal(first.Body, again.Body) || len(first.Body) == 0 {
 		t.Errorf("status %d and %d, or other figures", first.Status, again.Status)

@@ -130,18 +130,14 @@ func TestInherited(t *testing.T) {
 	t.Parallel()
 	var plain net.ListenConfig
 	plain.SetMultipathTCP(false)
-	socket, err := plain.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	testkit.Must(t, err)
+	socket := testkit.Value(plain.Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer socket.Close()
-	file, err := socket.(*net.TCPListener).File()
-	testkit.Must(t, err)
+	file := testkit.Value(socket.(*net.TCPListener).File())(t)
 	defer file.Close()
-	passed, err := net.FileListener(file)
-	testkit.Must(t, err)
+	passed := testkit.Value(net.FileListener(file))(t)
 	n := NewConnections(Options{Budget: NewBudget(0)})
 	l := n.Listen(Inherited{passed})
-	before, err := net.Dial("tcp", socket.Addr().String())
-	testkit.Must(t, err)
+	before := testkit.Value(net.Dial("tcp", socket.Addr().String()))(t)
 	defer before.Close()
 	// The connection has not been accepted when the end begins.
 	ended := make(chan struct{})
@@ -164,8 +160,7 @@ func TestInherited(t *testing.T) {
 	}
 	defer after.Close()
 	for _, client := range []net.Conn{before, after} {
-		c, err := socket.Accept()
-		testkit.Must(t, err)
+		c := testkit.Value(socket.Accept())(t)
 		defer c.Close()
 		if c.RemoteAddr().String() != client.LocalAddr().String() {
 			t.Errorf("accepted %s, want %s", c.RemoteAddr(), client.LocalAddr())
@@ -209,9 +204,7 @@ func TestClient(t *testing.T) {
 		for _, line := range c.forwarded {
 			ctx.Request.Header.Add(fasthttp.HeaderXForwardedFor, line)
 		}
-		if got := Client(ctx).String(); got != c.want {
-			t.Errorf("from %q, X-Forwarded-For %q: %s, want %s", c.from, c.forwarded, got, c.want)
-		}
+		testkit.Equal(t, Client(ctx).String(), c.want, "from %q, X-Forwarded-For %q", c.from, c.forwarded)
 	}
 	if got := Client(new(fasthttp.RequestCtx)); got.IsValid() {
 		t.Errorf("without a connection: %s", got)

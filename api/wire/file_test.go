@@ -16,15 +16,10 @@ import (
 // connected returns both ends of a connection.
 func connected(t *testing.T) (server, client net.Conn) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	testkit.Must(t, err)
+	l := testkit.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
-	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
-		t.Fatal(err)
-	}
-	if server, err = l.Accept(); err != nil {
-		t.Fatal(err)
-	}
+	client = testkit.Value(net.Dial("tcp", l.Addr().String()))(t)
+	server = testkit.Value(l.Accept())(t)
 	t.Cleanup(func() {
 		client.Close()
 		server.Close()
@@ -40,8 +35,7 @@ func openNumbers(t *testing.T, n int) (*os.File, []byte) {
 	}
 	path := filepath.Join(t.TempDir(), "file")
 	testkit.WriteFile(t, path, data)
-	f, err := os.Open(path)
-	testkit.Must(t, err)
+	f := testkit.Value(os.Open(path))(t)
 	t.Cleanup(func() { f.Close() })
 	return f, data
 }
@@ -103,16 +97,13 @@ func TestFileTakesNoDescriptor(t *testing.T) {
 	body := &FileBody{File: file, To: int64(len(data)), Changed: func() bool {
 		asked++
 		open := 0
-		all, err := os.ReadDir("/proc/self/fd")
-		testkit.Must(t, err)
+		all := testkit.Value(os.ReadDir("/proc/self/fd"))(t)
 		for _, e := range all {
 			if name, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && name == file.Name() {
 				open++
 			}
 		}
-		if open != 1 {
-			t.Errorf("before part %d the file is open %d times, want once", asked, open)
-		}
+		testkit.Equal(t, open, 1, "open files before part %d", asked)
 		return false
 	}}
 	n, err := body.WriteTo(NewConnections(Options{Budget: NewBudget(0)}).wrap(server))

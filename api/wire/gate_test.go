@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/internal/testkit"
 )
 
 // TestOverloadWindow gives the overload window expected waits at certain times, both in
@@ -35,9 +37,7 @@ func TestOverloadWindow(t *testing.T) {
 	} {
 		now := processStart.Add(time.Duration(c.at) * time.Millisecond)
 		refused := o.isTooLong(time.Duration(c.wait)*time.Millisecond, 50*time.Millisecond, now)
-		if refused != c.refused {
-			t.Errorf("at %d ms, a wait of %d ms (%s): refused: %v", c.at, c.wait, c.why, refused)
-		}
+		testkit.Equal(t, refused, c.refused, "at %d ms, a wait of %d ms (%s): refused", c.at, c.wait, c.why)
 	}
 }
 
@@ -66,9 +66,7 @@ func TestGateOrder(t *testing.T) {
 		for i := range n {
 			time.Sleep(time.Millisecond)
 			g.Leave()
-			if got := <-turns; got != i {
-				t.Fatalf("slot %d was given to caller %d", i, got)
-			}
+			testkit.Equal(t, <-turns, i, "slot was given to caller")
 		}
 		if each := time.Duration(g.each.Load()); each <= 0 || each > 2*time.Millisecond {
 			t.Errorf("measured %v per queue position, want about 1ms", each)
@@ -134,9 +132,7 @@ func TestGateRests(t *testing.T) {
 		}
 		g.rests.last.Store(monotonic(time.Now().Add(-time.Minute)))
 		for i := range 100 { // 10 ms that count as 50
-			if waited := do(work); waited != 0 {
-				t.Fatalf("piece %d of a burst waited for %v", i, waited)
-			}
+			testkit.Equal(t, do(work), 0, "piece %d of a burst waited", i)
 		}
 		const n = 4 * 50
 		start := time.Now()
@@ -159,9 +155,7 @@ func TestGateRests(t *testing.T) {
 			t.Errorf("a rest of %v, want at most %v", waited, maxDelay)
 		}
 		time.Sleep(time.Minute)
-		if g.Running() != 0 {
-			t.Errorf("%d slots are taken after all rests", g.Running())
-		}
+		testkit.Equal(t, g.Running(), 0, "slots are taken after all rests")
 	})
 }
 
@@ -181,9 +175,7 @@ func TestLeasedBuffer(t *testing.T) {
 	var ctx fasthttp.RequestCtx
 	ctx.Init2(c, nil, true)
 	short := Buffer(&ctx, false)
-	if Buffer(&ctx, false) != short {
-		t.Error("a second answer of the same length got another buffer")
-	}
+	testkit.Equal(t, Buffer(&ctx, false), short, "a second answer of the same length got another buffer")
 	if long := Buffer(&ctx, true); long == short || long.pool != &longBuffers {
 		t.Error("a long answer got a short buffer")
 	}
@@ -216,9 +208,7 @@ func TestRefusalLimiter(t *testing.T) {
 	every := time.Second / time.Duration(refusalsPerCore*runtime.GOMAXPROCS(0))
 	free := int(refusalBurst / every)
 	for i := range free {
-		if delay := l.Delay(start); delay != 0 {
-			t.Fatalf("refusal %d of %d is delayed by %v", i, free, delay)
-		}
+		testkit.Equal(t, l.Delay(start), 0, "refusal %d of %d is delayed by", i, free)
 	}
 	last := time.Duration(0)
 	for range int(maxDelay / every) {
@@ -231,9 +221,7 @@ func TestRefusalLimiter(t *testing.T) {
 	for range 10 {
 		last = l.Delay(start)
 	}
-	if last != maxDelay {
-		t.Errorf("the longest delay is %v, want %v", last, maxDelay)
-	}
+	testkit.Equal(t, last, maxDelay, "the longest delay")
 	if delay := l.Delay(start.Add(maxDelay + refusalBurst + time.Second)); delay != 0 {
 		t.Errorf("after a pause the first refusal is delayed by %v", delay)
 	}

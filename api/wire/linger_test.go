@@ -20,8 +20,7 @@ import (
 // for long unless the options set another time.
 func serve(t *testing.T, o Options) (n *Connections, address string, read *atomic.Int64) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	testkit.Must(t, err)
+	l := testkit.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	o.ReadBuffer, o.MaxBody, o.Budget = 16<<10, 16, NewBudget(0)
 	if o.LingerTime == 0 {
 		o.LingerTime = testkit.Patience
@@ -65,8 +64,7 @@ type client struct {
 
 func dial(t *testing.T, address string) client {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	testkit.Must(t, err)
+	conn := testkit.Value(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { conn.Close() })
 	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	return client{conn, bufio.NewReader(conn)}
@@ -76,11 +74,8 @@ func dial(t *testing.T, address string) client {
 func get(t *testing.T, address string) int {
 	t.Helper()
 	c := dial(t, address)
-	_, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-	testkit.Must(t, err)
-	status, err := testkit.ReadWhole(c.reader)
-	testkit.Must(t, err)
-	return status
+	testkit.Value(io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))(t)
+	return testkit.Value(testkit.ReadWhole(c.reader))(t)
 }
 
 var waitFor = testkit.WaitFor
@@ -92,8 +87,7 @@ const badRequest = "GET / HTTP/1.1\r\n\r\n"
 func lingeringClient(t *testing.T, address string) client {
 	t.Helper()
 	c := dial(t, address)
-	_, err := io.WriteString(c, badRequest)
-	testkit.Must(t, err)
+	testkit.Value(io.WriteString(c, badRequest))(t)
 	if status, err := testkit.ReadWhole(c.reader); status != 400 || err != nil {
 		t.Fatalf("%d %v", status, err)
 	}
@@ -105,15 +99,11 @@ func TestLingeringCounts(t *testing.T) {
 	t.Parallel()
 	n, address, _ := serve(t, Options{Connections: 1, PerClient: 1})
 	c := lingeringClient(t, address)
-	if status := get(t, address); status != 503 {
-		t.Errorf("status %d while another connection lingers", status)
-	}
+	testkit.Equal(t, get(t, address), 503, "status while another connection lingers")
 	c.Close()
 	over := func() bool { return n.Count()+len(n.lingering) == 0 }
 	waitFor(t, "the lingering connection to be closed", over)
-	if status := get(t, address); status != 200 {
-		t.Errorf("status %d after it was closed", status)
-	}
+	testkit.Equal(t, get(t, address), 200, "status after it was closed")
 	waitFor(t, "the next connection to be closed", over)
 	if len(n.perClient) > 0 {
 		t.Errorf("the clients %v are still counted", n.perClient)
@@ -165,8 +155,7 @@ func TestEndWaitsForLingering(t *testing.T) {
 	t.Parallel()
 	n, address, _ := serve(t, Options{})
 	c := dial(t, address)
-	_, err := io.WriteString(c, badRequest)
-	testkit.Must(t, err)
+	testkit.Value(io.WriteString(c, badRequest))(t)
 	waitFor(t, "a lingering connection", func() bool { return len(n.lingering) == 1 })
 	ended := make(chan struct{})
 	go func() {
