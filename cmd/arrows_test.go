@@ -98,8 +98,7 @@ func listedPackages(t *testing.T) (all []listedPackage) {
 	t.Helper()
 	command := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "./...")
 	command.Dir, command.Stderr = "..", os.Stderr
-	out, err := command.Output()
-	testkit.Must(t, err)
+	out := testkit.Value(command.Output())(t)
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p listedPackage
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
@@ -114,8 +113,7 @@ func listedPackages(t *testing.T) (all []listedPackage) {
 // sourceFiles are the files of a folder but for tests and doc.go, those of other systems included.
 func sourceFiles(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	testkit.Must(t, err)
+	files := testkit.Value(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	for _, f := range files {
 		if name := filepath.Base(f); name != "doc.go" && !strings.HasSuffix(name, "_test.go") {
 			names = append(names, name)
@@ -165,15 +163,13 @@ func arrowsOf(t *testing.T, p listedPackage, exports map[string]string) (all []a
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range p.GoFiles {
-		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-		testkit.Must(t, err)
+		file := testkit.Value(parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution))(t)
 		files = append(files, file)
 	}
 	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 	config := types.Config{Importer: importer.ForCompiler(fset, "gc", open)}
-	checked, err := config.Check(p.ImportPath, fset, files, info)
-	testkit.Must(t, err)
+	checked := testkit.Value(config.Check(p.ImportPath, fset, files, info))(t)
 	at := map[[2]string]int{}
 	for use, object := range info.Uses {
 		if f, ok := object.(*types.Func); ok {

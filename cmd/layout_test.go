@@ -55,8 +55,7 @@ type goFile struct {
 
 func goFiles(t *testing.T) []goFile {
 	t.Helper()
-	files, err := parsedTree()
-	testkit.Must(t, err)
+	files := testkit.Value(parsedTree())(t)
 	if len(files) < 10 {
 		t.Fatalf("found only %d Go files: the walk has missed most of the tree", len(files))
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // testPart is a part of `make test`: which packages it tests, and which tests of them.
@@ -118,9 +120,7 @@ func TestEveryTestRuns(t *testing.T) {
 			}
 		}
 	}
-	if ran < 600 {
-		t.Errorf("only %d tests were looked at", ran)
-	}
+	testkit.AtLeast(t, ran, 600, "tests were looked at")
 }
 
 // TestRaceSeesGoroutines checks that what race leaves out starts no goroutines: files that are not

