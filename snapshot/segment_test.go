@@ -74,36 +74,6 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestEmptyAndConstant: tables without rows, and columns of zero bits.
-func TestEmptyAndConstant(t *testing.T) {
-	t.Parallel()
-	for _, rows := range []int{0, 1, 1 << 17} {
-		nulls, same := make([]uint32, rows), make([]int64, rows)
-		for i := range nulls {
-			nulls[i] = NullCode
-		}
-		zeros := make([]uint32, rows)
-		table := &TableData{
-			Name: "constant", Rows: rows,
-			Groups: []GroupData{{Name: "g", Codes: zeros, Tuples: 3, Columns: []ColumnData{
-				{Name: "a", Kind: Text, Codes: []uint32{1, 1, 0}, Values: []string{"x", "y"}},
-			}}},
-			Columns: []ColumnData{
-				{Name: "nulls", Kind: Text, Index: true, Codes: nulls},
-				{Name: "declared", Kind: Enum, Index: true, Codes: zeros, Values: []string{"one", "two"}},
-				{Name: "same", Kind: Int, Index: true, Ints: same},
-				{Name: "zero", Kind: Decimal, Decimals: make([]Dec, rows)},
-			},
-		}
-		s := mustRead(t, fileOf(t, table))
-		testkit.Is(t, compareTable(s, table), nil, "%d rows", rows)
-		testkit.Must(t, s.Verify())
-		if c, _ := s.Column("declared"); c.Cardinality() != 2 {
-			t.Errorf("%d rows: an enum of 2 has %d values", rows, c.Cardinality())
-		}
-	}
-}
-
 // compareTable returns the first difference between a segment and a table.
 func compareTable(s *Segment, table *TableData) error {
 	if s.Name() != table.Name || s.Rows() != table.Rows || len(s.Groups()) != len(table.Groups) {
