@@ -36,8 +36,8 @@ func rowSums(seg *snapshot.Segment, every uint64) []uint64 {
 	for _, g := range seg.Groups() {
 		tuples := make([]uint64, g.Tuples)
 		addSums(tuples, seg, g)
-		for row := range sums {
-			sums[row] += tuples[g.Codes.At(uint32(row))]
+		for row, tuple := range codesOf(g) {
+			sums[row] += tuples[tuple]
 		}
 	}
 	for row, sum := range sums {
@@ -47,6 +47,13 @@ func rowSums(seg *snapshot.Segment, every uint64) []uint64 {
 	}
 	addSums(sums, seg, nil)
 	return sums
+}
+
+// codesOf are the tuples of all rows.
+func codesOf(g *snapshot.Group) []uint32 {
+	codes := make([]uint32, g.Codes.Len())
+	g.Codes.Unpack(codes, 0)
+	return codes
 }
 
 // addSums adds the sums of the values of a group, or of rows.
@@ -118,9 +125,11 @@ func (p *part) seek(found bool) {
 // count counts the rows of a segment, now or before. found has the sums of those now.
 func (p parts) count(seg *snapshot.Segment, before int, sums []uint64, found map[uint64]bool) {
 	for _, sum := range sums {
-		if before == 0 {
+		switch {
+		case sum == 0:
+		case before == 0:
 			found[sum] = true
-		} else if sum != 0 {
+		default:
 			p.at("").seek(found[sum])
 		}
 	}
