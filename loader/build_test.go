@@ -30,8 +30,7 @@ func build(t *testing.T, st *store.Store, files fs.FS, at time.Time) *Report {
 	t.Helper()
 	opts := Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at}
 	opts.AllowEmpty = absentRoles(files)
-	report, err := Build(t.Context(), opts)
-	testkit.Must(t, err)
+	report := testkit.Value(Build(t.Context(), opts))(t)
 	return report
 }
 
@@ -46,8 +45,7 @@ func absentRoles(files fs.FS) []string {
 // copyFS reads a catalog into memory, so that a test can change it.
 func copyFS(t *testing.T, from fs.FS) fstest.MapFS {
 	t.Helper()
-	files, err := readFS(from)
-	testkit.Must(t, err)
+	files := testkit.Value(readFS(from))(t)
 	return files
 }
 
@@ -69,8 +67,7 @@ func readFS(from fs.FS) (fstest.MapFS, error) {
 // may change the map, but not the files in it.
 func smallWorld(t *testing.T) fstest.MapFS {
 	t.Helper()
-	files, err := generatedSmall()
-	testkit.Must(t, err)
+	files := testkit.Value(generatedSmall())(t)
 	return maps.Clone(files)
 }
 
@@ -395,10 +392,8 @@ func TestSwitches(t *testing.T) {
 // same.
 func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 	t.Helper()
-	m, err := st.Snapshots.Manifest(r.Snapshot)
-	testkit.Must(t, err)
-	marked, err := StaleIn(m)
-	testkit.Must(t, err)
+	m := testkit.Value(st.Snapshots.Manifest(r.Snapshot))(t)
+	marked := testkit.Value(StaleIn(m))(t)
 	if !sameStale(marked, r.Stale) {
 		t.Errorf("the manifest marks %v, the report %v", marked, r.Stale)
 	}

@@ -141,8 +141,7 @@ func buildFiles(t *testing.T, files fs.FS) (*Report, *store.Snapshot) {
 
 func openBuilt(t *testing.T, st *store.Store, report *Report) *store.Snapshot {
 	t.Helper()
-	snap, err := st.Snapshots.Open(report.Snapshot)
-	testkit.Must(t, err)
+	snap := testkit.Value(st.Snapshots.Open(report.Snapshot))(t)
 	t.Cleanup(func() { snap.Close() })
 	return snap
 }
@@ -152,8 +151,7 @@ func segmentRows(t *testing.T, seg *snapshot.Segment, names []string) []string {
 	t.Helper()
 	var columns []*snapshot.Column
 	for _, name := range names {
-		c, err := seg.Column(name)
-		testkit.Must(t, err)
+		c := testkit.Value(seg.Column(name))(t)
 		columns = append(columns, c)
 	}
 	var out []string

@@ -91,8 +91,7 @@ func TestFetchedStates(t *testing.T) {
 	}
 	load := func(o Options) *Report {
 		t.Helper()
-		r, err := Build(t.Context(), o)
-		testkit.Must(t, err)
+		r := testkit.Value(Build(t.Context(), o))(t)
 		return r
 	}
 	first := load(options(someDay, SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceNew}))
@@ -293,8 +292,7 @@ func TestDamagedCurrent(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	first := build(t, store, smallCatalog(t), someDay)
-	path, err := store.Segments.SegmentPath(segmentsOf(first)["idps"])
-	testkit.Must(t, err)
+	path := testkit.Value(store.Segments.SegmentPath(segmentsOf(first)["idps"]))(t)
 	testkit.Must(t, os.Remove(path))
 	again := build(t, store, smallCatalog(t), someDay)
 	sameTables(t, "a table is gone", again, first)

@@ -20,8 +20,7 @@ var someDay = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
 
 func openStore(t testing.TB) *store.Store {
 	t.Helper()
-	st, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(t.TempDir()))(t)
 	return st
 }
 

@@ -19,8 +19,7 @@ func TestTagged(t *testing.T) {
 	t.Parallel()
 	for _, c := range readCases(t, "testdata/packages/tagged.txt") {
 		info, want := c.cut(" -> ")
-		asText, err := json.Marshal(info)
-		testkit.Must(t, err)
+		asText := testkit.Value(json.Marshal(info))(t)
 		forms := []json.RawMessage{[]byte(info), asText} // the catalog writes JSON within JSON
 		if info == "absent" {
 			forms = []json.RawMessage{nil, []byte("null"), []byte(`""`)}

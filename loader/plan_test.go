@@ -171,8 +171,7 @@ func TestBothKindsOfCatalogAgree(t *testing.T) {
 		{Seed: 3, Roles: []string{"national-risk", "food-prices-market-monitor"}},
 	} {
 		files, dumps := t.TempDir(), t.TempDir()
-		counts, err := generator.Write(files, o)
-		testkit.Must(t, err)
+		counts := testkit.Value(generator.Write(files, o))(t)
 		if _, err := generator.WriteViews(dumps, o); err != nil {
 			t.Fatal(err)
 		}

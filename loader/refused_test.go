@@ -41,10 +41,8 @@ func TestOtherList(t *testing.T) {
 	t.Parallel()
 	whole := smallWorld(t)
 	files := copyFS(t, whole)
-	returnees, err := fs.Glob(whole, "returnees/*.csv")
-	testkit.Must(t, err)
-	refugees, err := fs.Glob(whole, "refugees-persons-of-concern/*.csv")
-	testkit.Must(t, err)
+	returnees := testkit.Value(fs.Glob(whole, "returnees/*.csv"))(t)
+	refugees := testkit.Value(fs.Glob(whole, "refugees-persons-of-concern/*.csv"))(t)
 	lines := slices.DeleteFunc(strings.SplitAfter(string(whole[returnees[0]].Data), "\n"), func(line string) bool {
 		return !strings.Contains(line, ",RET,") && !strings.Contains(line, "population_group")
 	})

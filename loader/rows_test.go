@@ -275,8 +275,7 @@ func TestOldStateIsNoBaseline(t *testing.T) {
 	l := newLoad(Options{Catalog: files, Store: st})
 	was := fileState{Path: "idps/a.csv"}
 	l.previous.state.Roles = map[string]roleState{"idps": {Files: []fileState{was}}}
-	r, err := l.readCatalog(t.Context())
-	testkit.Must(t, err)
+	r := testkit.Value(l.readCatalog(t.Context()))(t)
 	l.compareFiles(r)
 	if r.report.Summary == "" || slices.ContainsFunc(r.report.Resources,
 		func(f *ResourceReport) bool { return len(f.Faults) > 0 }) {

@@ -25,8 +25,7 @@ const describedPackage = `{"id": "set", "name": "stub", "title": "T", "organizat
 
 func manifestOf(t *testing.T, st *store.Store, r *Report) *store.Manifest {
 	t.Helper()
-	m, err := st.Snapshots.Manifest(r.Snapshot)
-	testkit.Must(t, err)
+	m := testkit.Value(st.Snapshots.Manifest(r.Snapshot))(t)
 	return m
 }
 
@@ -207,8 +206,7 @@ func TestSourcesAfterFormat1(t *testing.T) {
 	old.Format, old.ID, old.Sources, old.Datasets = 1, "old", nil, nil
 	testkit.Must(t, st.Snapshots.PutManifest(&old))
 	testkit.Must(t, st.Channels.Publish(defaultChannel, old.ID, someDay))
-	snap, err := st.Snapshots.Open("old")
-	testkit.Must(t, err)
+	snap := testkit.Value(st.Snapshots.Open("old"))(t)
 	if err := snap.Close(); err != nil {
 		t.Error(err)
 	}

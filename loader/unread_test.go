@@ -23,8 +23,7 @@ func TestUnreadForms(t *testing.T) {
 		"notes/e.txt": false, "notes/e.csv": true, "e.csv.gz": true, "e.txt": false,
 	} {
 		files := fstest.MapFS{"idps/e_2024.csv": {Data: []byte("x")}, path: {Data: []byte("x")}}
-		c, err := openCatalog(files, "test")
-		testkit.Must(t, err)
+		c := testkit.Value(openCatalog(files, "test"))(t)
 		isNamed := len(c.unread) == 1 && strings.HasPrefix(path, strings.TrimSuffix(c.unread[0].Path, "/"))
 		if isNamed != named || !named && len(c.unread) > 0 {
 			t.Errorf("%s: %v", path, c.unread)

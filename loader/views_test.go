@@ -35,8 +35,7 @@ func smallViews(t *testing.T) (fsys fstest.MapFS, wants map[string]string) {
 func buildViews(t *testing.T, fsys fstest.MapFS) (*store.Snapshot, *Report) {
 	t.Helper()
 	st := openStore(t)
-	report, err := Build(t.Context(), Options{Catalog: fsys, CatalogName: "dumps", Store: st})
-	testkit.Must(t, err)
+	report := testkit.Value(Build(t.Context(), Options{Catalog: fsys, CatalogName: "dumps", Store: st}))(t)
 	return openBuilt(t, st, report), report
 }
 

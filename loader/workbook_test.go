@@ -169,8 +169,7 @@ func rowsOf(r *Report, table string) int {
 // firstLocation is a code of the catalog's list of locations.
 func firstLocation(t *testing.T, files fs.FS) string {
 	t.Helper()
-	data, err := fs.ReadFile(files, "reference/location.csv")
-	testkit.Must(t, err)
+	data := testkit.Value(fs.ReadFile(files, "reference/location.csv"))(t)
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(data), "\ufeff"))).ReadAll()
 	testkit.Must(t, err)
 	at := slices.IndexFunc(rows[0], func(name string) bool { return strings.Contains(name, "Alpha 3") })
@@ -257,8 +256,7 @@ func TestFixtureRiskWorkbook(t *testing.T) {
 	}
 	testkit.Must(t, err)
 	defer book.Close()
-	r, err := riskTable(book)
-	testkit.Must(t, err)
+	r := testkit.Value(riskTable(book))(t)
 	derived := testkit.ReadFile(t, fixtures+"catalog/national-risk/hdx_hapi_national_risk_global.csv")
 	got, want := byName(t, r), byName(t, strings.NewReader(strings.TrimPrefix(string(derived), "\ufeff")))
 	if len(got) != 191 || len(got) != len(want) {
@@ -275,8 +273,7 @@ func TestFixtureRiskWorkbook(t *testing.T) {
 
 func byName(t *testing.T, r io.Reader) []map[string]string {
 	t.Helper()
-	rows, err := csv.NewReader(r).ReadAll()
-	testkit.Must(t, err)
+	rows := testkit.Value(csv.NewReader(r).ReadAll())(t)
 	var out []map[string]string
 	for _, row := range rows[1:] {
 		m := map[string]string{}

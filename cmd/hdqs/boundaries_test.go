@@ -87,8 +87,7 @@ func TestBoundariesCatalog(t *testing.T) {
 	if !strings.Contains(got, "1 countries, 1 first-level units, 0 ") {
 		t.Errorf("of one: %q", got)
 	}
-	text, err := os.ReadFile(file)
-	testkit.Must(t, err)
+	text := testkit.Value(os.ReadFile(file))(t)
 	if !strings.Contains(string(text), `"location_code":"AFG"`) {
 		t.Errorf("the file is %s", text)
 	}

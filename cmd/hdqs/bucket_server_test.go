@@ -82,8 +82,7 @@ func newObjectStore(t *testing.T, s s3Server) *objectStore {
 	o := &objectStore{network: http.DefaultTransport}
 	s.start(o, t, program)
 	testkit.WaitFor(t, "the S3 server", func() bool {
-		req, err := http.NewRequest(http.MethodGet, o.direct, nil)
-		testkit.Must(t, err)
+		req := testkit.Value(http.NewRequest(http.MethodGet, o.direct, nil))(t)
 		res, err := o.network.RoundTrip(req)
 		if err == nil {
 			res.Body.Close()
@@ -91,8 +90,7 @@ func newObjectStore(t *testing.T, s s3Server) *objectStore {
 		return err == nil
 	})
 	o.must(t, http.MethodPut, "", nil)
-	target, err := url.Parse(o.direct)
-	testkit.Must(t, err)
+	target := testkit.Value(url.Parse(o.direct))(t)
 	proxy := &httputil.ReverseProxy{
 		Transport: o.network,
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -284,11 +282,9 @@ func (o *objectStore) cutAnswers(at func(*http.Request) int64) {
 func (o *objectStore) must(t *testing.T, method, name string, body []byte) []byte {
 	t.Helper()
 	address := strings.TrimSuffix(o.direct+"/"+bucketName+"/"+name, "/")
-	req, err := http.NewRequest(method, address, bytes.NewReader(body))
-	testkit.Must(t, err)
+	req := testkit.Value(http.NewRequest(method, address, bytes.NewReader(body)))(t)
 	req.Header.Set("X-Amz-Content-Sha256", fmt.Sprintf("%x", sha256.Sum256(body)))
-	res, err := o.network.RoundTrip(signer.SignV4(*req, bucketKey, bucketKey, "", bucketRegion))
-	testkit.Must(t, err)
+	res := testkit.Value(o.network.RoundTrip(signer.SignV4(*req, bucketKey, bucketKey, "", bucketRegion)))(t)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode >= 300 {
@@ -350,8 +346,7 @@ func TestBucketSuite(t *testing.T) {
 			objectstest.Run(t, func(t *testing.T) objectstest.Kind {
 				folder := strings.ReplaceAll(t.Name(), " ", "-")
 				options := downloads.Options{Tries: 3, BackoffMin: time.Millisecond}
-				at, err := bucket.Open("s3://"+bucketName+"/"+folder, options)
-				testkit.Must(t, err)
+				at := testkit.Value(bucket.Open("s3://"+bucketName+"/"+folder, options))(t)
 				return objectstest.Kind{Store: at, Write: func(name string, data []byte) {
 					path := url.URL{Path: "/" + folder + "/" + name}
 					o.put(t, path.EscapedPath()[1:], data)
@@ -379,8 +374,7 @@ func (o *objectStore) testCut(t *testing.T) {
 	testkit.Must(t, err)
 	path := filepath.Join(t.TempDir(), "file")
 	q := objects.Request{Name: "file", MD5: fmt.Sprintf("%x", md5.Sum(data))}
-	_, err = at.Download(t.Context(), q, path)
-	testkit.Must(t, err)
+	testkit.Value(at.Download(t.Context(), q, path))(t)
 	var ranges, match []string
 	received := 0
 	for _, p := range o.take(t) {

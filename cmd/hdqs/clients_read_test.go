@@ -74,8 +74,7 @@ func summary(t *testing.T, body []byte, field string) string {
 			nulls++
 			continue
 		}
-		value, err := number.Float64()
-		testkit.Must(t, err)
+		value := testkit.Value(number.Float64())(t)
 		sum += value
 	}
 	if len(rows) == 0 || sum == 0 {
@@ -183,8 +182,7 @@ func TestClientsEnginesAsDocumented(t *testing.T) {
 	testkit.WriteFile(t, begun, whole[:len(whole)/2])
 
 	_, endpoint, _ := strings.Cut(o.env[0], "=")
-	address, err := url.Parse(endpoint)
-	testkit.Must(t, err)
+	address := testkit.Value(url.Parse(endpoint))(t)
 	fill := strings.NewReplacer("https://HOST", s.base, "STORE", folder, "s3://BUCKET/PREFIX", storeAddress,
 		"IDENTIFIER", identifier, "https://ENDPOINT", endpoint, "/BUCKET/PREFIX/", "/"+bucketName+"/store/", "SHA256", parquet.SHA256,
 		"'KEY'", "'"+bucketKey+"'", "'SECRET'", "'"+bucketKey+"'", "REGION 'REGION'", "REGION '"+bucketRegion+
@@ -194,12 +192,10 @@ func TestClientsEnginesAsDocumented(t *testing.T) {
 	var plan strings.Builder
 	for i := range lines {
 		lines[i].Code = id.ReplaceAllString(fill.Replace(lines[i].Code), m.Snapshot)
-		text, err := json.Marshal(lines[i])
-		testkit.Must(t, err)
+		text := testkit.Value(json.Marshal(lines[i]))(t)
 		plan.Write(append(text, '\n'))
 	}
-	script, err := filepath.Abs(filepath.Join("testdata", "clients", "documented.py"))
-	testkit.Must(t, err)
+	script := testkit.Value(filepath.Abs(filepath.Join("testdata", "clients", "documented.py")))(t)
 	command := append(slices.Clone(o.env), "AWS_ALLOW_HTTP=true", "STORE="+folder,
 		filepath.Join(dir, environment, "bin", "python"), script, work)
 	answers := strings.Split(strings.TrimSpace(fetchProgram("env", command...)(t, plan.String())), "\n")

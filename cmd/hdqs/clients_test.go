@@ -229,8 +229,7 @@ func testCatalogs(t *testing.T, catalog string) {
 	mustExit(t, 0, "build", "--catalog", catalog, "--store", folder, "--snapshot-time", buildTime, "--bulk",
 		"--bulk-formats", formats)
 	mustExit(t, 0, "export", tree, "--store", folder, "--formats", formats)
-	latest, err := filepath.EvalSymlinks(filepath.Join(tree, "latest"))
-	testkit.Must(t, err)
+	latest := testkit.Value(filepath.EvalSymlinks(filepath.Join(tree, "latest")))(t)
 	s := serve(t, "--store", folder, "--bulk")
 	script := filepath.Join("testdata", "clients", "catalogs.py")
 	out, err := exec.CommandContext(t.Context(), python, "-W", "ignore", script, s.base, latest).CombinedOutput()

@@ -217,8 +217,7 @@ func sumOf(t *testing.T, rows []map[string]any, field string) int64 {
 	var sum int64
 	for _, row := range rows {
 		if number, is := row[field].(json.Number); is {
-			value, err := number.Int64()
-			testkit.Must(t, err)
+			value := testkit.Value(number.Int64())(t)
 			sum += value
 		}
 	}
@@ -268,20 +267,16 @@ func addBulk(t *testing.T, folder string, rows int, formats ...bulk.Format) {
 	defer snap.Close()
 	b := bulk.Open(st)
 	o := export.Options{Formats: formats, PartitionRows: rows}
-	_, err := export.ToStore(t.Context(), b, snap, o)
-	testkit.Must(t, err)
+	testkit.Value(export.ToStore(t.Context(), b, snap, o))(t)
 	testkit.Must(t, iceberg.Update(b, folder, "", nil))
 }
 
 // openShown opens the snapshot that a store shows.
 func openShown(t *testing.T, folder string) (*store.Store, *store.Snapshot) {
 	t.Helper()
-	st, err := store.Open(folder)
-	testkit.Must(t, err)
-	p, err := st.Channels.Channel("stable")
-	testkit.Must(t, err)
-	snap, err := st.Snapshots.Open(p.ID)
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(folder))(t)
+	p := testkit.Value(st.Channels.Channel("stable"))(t)
+	snap := testkit.Value(st.Snapshots.Open(p.ID))(t)
 	return st, snap
 }
 

@@ -67,8 +67,7 @@ func TestInit(t *testing.T) {
 				t.Errorf("%s --%s: changed %t, value %q, default %q", command, f.Name, f.Changed, f.Value, f.DefValue)
 			}
 		})
-		flags, err = configure(t, written, command)
-		testkit.Must(t, err)
+		flags = testkit.Value(configure(t, written, command))(t)
 		flags.Visit(func(f *pflag.Flag) {
 			if f.Name != "config" {
 				t.Errorf("%s --%s is set by comments", command, f.Name)
@@ -94,8 +93,7 @@ func TestConfigPrecedence(t *testing.T) {
 		{"serve", "bulk", "false"},
 		{"build", "bulk", "true"},
 	} {
-		flags, err := configure(t, text, c.command, "--data-dir", "from-flag")
-		testkit.Must(t, err)
+		flags := testkit.Value(configure(t, text, c.command, "--data-dir", "from-flag"))(t)
 		if got := flags.Lookup(c.flag).Value.String(); got != c.want {
 			t.Errorf("%s --%s is %q, want %q", c.command, c.flag, got, c.want)
 		}

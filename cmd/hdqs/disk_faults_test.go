@@ -392,8 +392,7 @@ func TestExportKillPoints(t *testing.T) {
 				if id := wholeExport(t, dir); id != next {
 					t.Errorf("the next export leaves %s", id)
 				}
-				entries, err := os.ReadDir(dir)
-				testkit.Must(t, err)
+				entries := testkit.Value(os.ReadDir(dir))(t)
 				for _, e := range entries {
 					if strings.HasPrefix(e.Name(), ".") {
 						t.Errorf("%s has been left", e.Name())

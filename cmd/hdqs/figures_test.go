@@ -125,8 +125,7 @@ func TestSampleFigures(t *testing.T) {
 		}
 		share := 100
 		if len(f) == 5 {
-			share, err = strconv.Atoi(f[4])
-			testkit.Must(t, err)
+			share = testkit.Value(strconv.Atoi(f[4]))(t)
 		}
 		if compared < 8 || 100*(compared-len(broken)) < share*compared {
 			t.Errorf("%s: compared in %d countries, not so in %q", c[0], compared, broken)
@@ -222,8 +221,7 @@ func TestUsualNights(t *testing.T) {
 		if night > 0 {
 			o.Edited = 150 + night*97%500 // the rows that are edited at a higher number are among those at a lower
 		}
-		_, err := generator.Write(catalog, o)
-		testkit.Must(t, err)
+		testkit.Value(generator.Write(catalog, o))(t)
 		r := runWith(t, nil, "", "build", "--catalog", catalog, "--store", store, "--snapshot-time",
 			fmt.Sprintf("2026-11-%02dT00:00:00Z", night+1))
 		if r.code != 0 && r.code != 5 {

@@ -112,16 +112,14 @@ func startTraced() error {
 // files below a directory.
 func runTraced(t *testing.T, below string, inject injection, args ...string) traced {
 	t.Helper()
-	self, err := os.Executable()
-	testkit.Must(t, err)
+	self := testkit.Value(os.Executable())(t)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	dir := t.TempDir()
 	said := [2]string{filepath.Join(dir, "out"), filepath.Join(dir, "errors")}
 	files := []*os.File{nil}
 	for _, name := range said {
-		f, err := os.Create(name)
-		testkit.Must(t, err)
+		f := testkit.Value(os.Create(name))(t)
 		defer f.Close()
 		files = append(files, f)
 	}

@@ -33,8 +33,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 	}()
 	for _, address := range []string{s.base, s.admin} { // those of the admin listener have no limit
 		for range 2 * files {
-			c, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
-			testkit.Must(t, err)
+			c := testkit.Value(net.Dial("tcp", strings.TrimPrefix(address, "http://")))(t)
 			idle = append(idle, c)
 		}
 		if address == s.base {

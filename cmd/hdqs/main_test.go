@@ -147,8 +147,7 @@ var shared sync.Map
 func once(t *testing.T, name string, build func() (string, error)) string {
 	t.Helper()
 	built, _ := shared.LoadOrStore(name, sync.OnceValues(build))
-	folder, err := built.(func() (string, error))()
-	testkit.Must(t, err)
+	folder := testkit.Value(built.(func() (string, error))())(t)
 	return folder
 }
 
@@ -302,8 +301,7 @@ func changeRows(t *testing.T, dir, role string) {
 		testkit.WriteFile(t, file, data)
 		sum := sha256.Sum256(data)
 		r["size"], r["sha256"] = len(data), hex.EncodeToString(sum[:])
-		text, err := json.Marshal(c)
-		testkit.Must(t, err)
+		text := testkit.Value(json.Marshal(c))(t)
 		testkit.WriteFile(t, path, text)
 		return
 	}

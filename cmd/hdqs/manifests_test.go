@@ -216,8 +216,7 @@ func TestEdgeKubernetes(t *testing.T) {
 	grace := time.Duration(at(t, pods["sample"], "terminationGracePeriodSeconds").(int)) * time.Second
 	var needed time.Duration
 	for _, name := range []string{"shutdown-delay", "drain-timeout"} {
-		d, err := time.ParseDuration(flags[name])
-		testkit.Must(t, err)
+		d := testkit.Value(time.ParseDuration(flags[name]))(t)
 		needed += d
 	}
 	if needed >= grace {
@@ -233,8 +232,7 @@ func portOf(t *testing.T, container object, name string) string {
 	t.Helper()
 	for _, p := range container["ports"].([]any) {
 		if at(t, p, "name") == name {
-			text, err := yaml.Marshal(at(t, p, "containerPort"))
-			testkit.Must(t, err)
+			text := testkit.Value(yaml.Marshal(at(t, p, "containerPort")))(t)
 			return strings.TrimSpace(string(text))
 		}
 	}

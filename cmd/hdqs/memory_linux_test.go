@@ -36,8 +36,7 @@ func (p *process) anonymousBytes(t *testing.T) int64 {
 	if found == nil {
 		t.Fatalf("no RssAnon in\n%s", status)
 	}
-	n, err := strconv.ParseInt(string(found[1]), 10, 64)
-	testkit.Must(t, err)
+	n := testkit.Value(strconv.ParseInt(string(found[1]), 10, 64))(t)
 	return n << 10
 }
 

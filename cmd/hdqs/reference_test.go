@@ -245,8 +245,7 @@ func metricTable(t *testing.T) string {
 		if m == nil {
 			continue // of the Go runtime or the process
 		}
-		help, err := strconv.Unquote(m[2])
-		testkit.Must(t, err)
+		help := testkit.Value(strconv.Unquote(m[2]))(t)
 		labels := ""
 		if m[3] != "" {
 			labels = " By `" + strings.ReplaceAll(m[3], ",", "`, `") + "`."

@@ -185,8 +185,7 @@ func (s *samples) startTLS(t *testing.T, replicas []string) (base, plain string,
 	}}
 	t.Cleanup(client.CloseIdleConnections)
 	return "https://" + front.Address, "http://" + front.Redirect, func(url string) answer {
-		res, err := client.Get(url)
-		testkit.Must(t, err)
+		res := testkit.Value(client.Get(url))(t)
 		defer res.Body.Close()
 		body, err := io.ReadAll(res.Body)
 		if err != nil || res.ProtoMajor != 2 || res.TLS.Version != tls.VersionTLS13 {
@@ -201,16 +200,13 @@ const selfMadeName = "hdqs.example.org"
 // selfMade makes a certificate, and returns its folder and the pool that trusts it.
 func selfMade(t *testing.T) (folder string, pool *x509.CertPool) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	testkit.Must(t, err)
+	key := testkit.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	from := x509.Certificate{
 		SerialNumber: big.NewInt(1), DNSNames: []string{selfMadeName}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 	}
-	cert, err := x509.CreateCertificate(rand.Reader, &from, &from, key.Public(), key)
-	testkit.Must(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	testkit.Must(t, err)
+	cert := testkit.Value(x509.CreateCertificate(rand.Reader, &from, &from, key.Public(), key))(t)
+	private := testkit.Value(x509.MarshalPKCS8PrivateKey(key))(t)
 	folder, pool = t.TempDir(), x509.NewCertPool()
 	chain := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
 	pool.AppendCertsFromPEM(chain)
@@ -387,8 +383,7 @@ func TestEdgeUnits(t *testing.T) {
 	edge(t)
 	t.Parallel()
 	analyze := testkit.Program(t, "systemd-analyze", "systemd")
-	names, err := filepath.Glob(filepath.Join(deployedUnits, "*.*"))
-	testkit.Must(t, err)
+	names := testkit.Value(filepath.Glob(filepath.Join(deployedUnits, "*.*")))(t)
 	dir := t.TempDir()
 	units, restrictions := []string{"verify", "--man=no"}, map[string][]string{}
 	for _, path := range names {

@@ -69,8 +69,7 @@ type storyKey struct{}
 // runScripts runs the scripts of a folder. HDQS is the program, IDENTIFIER one of an application,
 // ROOT this repository.
 func runScripts(t *testing.T, folder string) {
-	root, err := filepath.Abs("../..")
-	testkit.Must(t, err)
+	root := testkit.Value(filepath.Abs("../.."))(t)
 	commands := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, command := range scriptCommands {
 		commands[name] = func(ts *testscript.TestScript, not bool, args []string) {
@@ -293,8 +292,7 @@ func (s *story) files(args []string) bool {
 
 func mustNumber(t *testing.T, text string) int {
 	t.Helper()
-	n, err := strconv.Atoi(text)
-	testkit.Must(t, err)
+	n := testkit.Value(strconv.Atoi(text))(t)
 	return n
 }
 
@@ -341,8 +339,7 @@ func (s *story) equal(args []string) bool { return args[0] == args[1] }
 
 func putUnfit(t *testing.T, dir, like string) string {
 	t.Helper()
-	st, err := store.Open(dir)
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(dir))(t)
 	m, err := st.Snapshots.Manifest(like)
 	testkit.Must(t, err)
 	unfit := *m

@@ -118,15 +118,13 @@ func TestSecondSignal(t *testing.T) {
 func TestEndIsBounded(t *testing.T) {
 	parallel(t)
 	s := serve(t, "--shutdown-delay", "500ms", "--drain-timeout", "1s")
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
-	testkit.Must(t, err)
+	conn := testkit.Value(net.Dial("tcp", strings.TrimPrefix(s.base, "http://")))(t)
 	defer conn.Close()
 	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
 	for range 64 { // more than the buffers of both sides hold
 		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", with(conflictPath))
 	}
-	_, err = conn.Read(make([]byte, 1))
-	testkit.Must(t, err)
+	testkit.Value(conn.Read(make([]byte, 1)))(t)
 	answers := func() string {
 		counted := regexp.MustCompile(`(?m)^hdqs_http_requests_total.*`)
 		return strings.Join(counted.FindAllString(string(ask(t, "GET", s.admin+"/metrics").body), -1), "\n")
@@ -221,16 +219,14 @@ func TestShutdownWaitsForSlowReader(t *testing.T) {
 	parallel(t)
 	s := serve(t)
 	whole := ask(t, "GET", s.base+with("/api/v2/coordination-context/conflict-events"))
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
-	testkit.Must(t, err)
+	conn := testkit.Value(net.Dial("tcp", strings.TrimPrefix(s.base, "http://")))(t)
 	defer conn.Close()
 	// A small buffer keeps most of the answer in the server. A very small one only slows TCP down.
 	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(32<<10))
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", with("/api/v2/coordination-context/conflict-events"))
 	var got bytes.Buffer
 	chunk := make([]byte, 16<<10)
-	n, err := conn.Read(chunk)
-	testkit.Must(t, err)
+	n := testkit.Value(conn.Read(chunk))(t)
 	got.Write(chunk[:n])
 	s.signal(t, syscall.SIGTERM)
 	for {

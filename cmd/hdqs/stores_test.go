@@ -202,12 +202,9 @@ func checkKeys(t *testing.T, dir string) {
 // stableSnapshot opens the published snapshot of a store until the test ends.
 func stableSnapshot(t *testing.T, dir string) *snapshots.Snapshot {
 	t.Helper()
-	s, err := snapshots.Open(dir)
-	testkit.Must(t, err)
-	p, err := s.Channels.Channel("stable")
-	testkit.Must(t, err)
-	snap, err := s.Snapshots.Open(p.ID)
-	testkit.Must(t, err)
+	s := testkit.Value(snapshots.Open(dir))(t)
+	p := testkit.Value(s.Channels.Channel("stable"))(t)
+	snap := testkit.Value(s.Snapshots.Open(p.ID))(t)
 	t.Cleanup(func() { _ = snap.Close() })
 	return snap
 }
@@ -215,8 +212,7 @@ func stableSnapshot(t *testing.T, dir string) *snapshots.Snapshot {
 // cellOf is a value as text, with its length before it, so that keys cannot run into one another.
 func cellOf(t *testing.T, seg *snapshot.Segment, name string, row int) string {
 	t.Helper()
-	c, err := seg.Column(name)
-	testkit.Must(t, err)
+	c := testkit.Value(seg.Column(name))(t)
 	at := uint32(row)
 	if c.Group != nil {
 		at = uint32(c.Group.Codes.At(at))

@@ -42,8 +42,7 @@ func newFakeSystemd(t *testing.T) *fakeSystemd {
 func (f *fakeSystemd) hear(t *testing.T) {
 	t.Helper()
 	f.notify = filepath.Join(t.TempDir(), "notify")
-	in, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: f.notify, Net: "unixgram"})
-	testkit.Must(t, err)
+	in := testkit.Value(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: f.notify, Net: "unixgram"}))(t)
 	t.Cleanup(func() { in.Close() })
 	go func() {
 		message := make([]byte, 1<<16)
@@ -62,11 +61,9 @@ func (f *fakeSystemd) open(t *testing.T, name, address string) string {
 	t.Helper()
 	var plain net.ListenConfig
 	plain.SetMultipathTCP(false) // as systemd's
-	l, err := plain.Listen(t.Context(), "tcp", address)
-	testkit.Must(t, err)
+	l := testkit.Value(plain.Listen(t.Context(), "tcp", address))(t)
 	defer l.Close()
-	file, err := l.(*net.TCPListener).File()
-	testkit.Must(t, err)
+	file := testkit.Value(l.(*net.TCPListener).File())(t)
 	t.Cleanup(func() { file.Close() })
 	f.sockets, f.names = append(f.sockets, file), append(f.names, name)
 	return l.Addr().String()
@@ -129,17 +126,14 @@ func TestPassedSocket(t *testing.T) {
 	// While the process waits for the rest of a request it accepts no other connection: that of the
 	// next client is for the next process.
 	dial := func(request string) net.Conn {
-		conn, err := net.Dial("tcp", f.address)
-		testkit.Must(t, err)
+		conn := testkit.Value(net.Dial("tcp", f.address))(t)
 		t.Cleanup(func() { conn.Close() })
-		_, err = io.WriteString(conn, request)
-		testkit.Must(t, err)
+		testkit.Value(io.WriteString(conn, request))(t)
 		return conn
 	}
 	const rest = " / HTTP/1.1\r\nHost: x\r\n\r\n"
 	held := dial("GET" + rest + "GET")
-	_, err := held.Read(make([]byte, 1))
-	testkit.Must(t, err)
+	testkit.Value(held.Read(make([]byte, 1)))(t)
 	s.signal(t, syscall.SIGTERM)
 	testkit.WaitFor(t, "the end to begin", func() bool { return f.count("STOPPING=1") > 0 })
 	time.Sleep(100 * time.Millisecond)
@@ -148,8 +142,7 @@ func TestPassedSocket(t *testing.T) {
 	if n, err := next.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%d bytes, %v of the process that ends", n, err)
 	}
-	_, err = io.WriteString(held, rest)
-	testkit.Must(t, err)
+	testkit.Value(io.WriteString(held, rest))(t)
 	if code := s.wait(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -159,8 +152,7 @@ func TestPassedSocket(t *testing.T) {
 		t.Errorf("a request from before the start: %.200q, %v", answer, err)
 	}
 	s.stop(t)
-	null, err := os.Open(os.DevNull)
-	testkit.Must(t, err)
+	null := testkit.Value(os.Open(os.DevNull))(t)
 	defer null.Close()
 	f.sockets, f.names = []*os.File{null}, []string{"other"}
 	if p := f.start(t, nil); p.wait(t) != 2 || !p.logged("the passed socket other: ") {

@@ -23,8 +23,7 @@ func TestRoundTrip(t *testing.T) {
 			Role: "idps", Path: "idps/a.csv", Dataset: "d", ID: "r", LastModified: "2026-01-01", Size: 5, SHA256: "ab",
 		}},
 	}
-	data, err := json.Marshal(want)
-	testkit.Must(t, err)
+	data := testkit.Value(json.Marshal(want))(t)
 	got, err := Parse(data)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
@@ -267,8 +266,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		text, err := json.Marshal(file)
-		testkit.Must(t, err)
+		text := testkit.Value(json.Marshal(file))(t)
 		again, err := Parse(text)
 		if err != nil {
 			t.Fatalf("%s is written %s, which gives %v", data, text, err)

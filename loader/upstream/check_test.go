@@ -111,8 +111,7 @@ func TestDatasetsFromCheck(t *testing.T) {
 	}
 
 	// The index of an older program, without datasets.
-	c, err := openCache(o.Cache)
-	testkit.Must(t, err)
+	c := testkit.Value(openCache(o.Cache))(t)
 	for key, e := range c.entries {
 		e.Datasets, e.Scanned = nil, false
 		c.entries[key] = e
@@ -204,8 +203,7 @@ func checkRiskWorkbook(t *testing.T, name string) {
 		},
 	}
 	for path, v := range map[string]any{"catalog.json": c, "packages/inform.json": pack} {
-		data, err := json.Marshal(v)
-		testkit.Must(t, err)
+		data := testkit.Value(json.Marshal(v))(t)
 		files[path] = &fstest.MapFile{Data: data}
 	}
 	files["index.xlsx"] = &fstest.MapFile{Data: []byte(book)}

@@ -146,8 +146,7 @@ func goodRow(head, row []string) []string {
 
 func filtered(t *testing.T, data []byte, keep func(i int, head, row []string) bool) []byte {
 	t.Helper()
-	rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
-	testkit.Must(t, err)
+	rows := testkit.Value(csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll())(t)
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	for i, row := range rows {
@@ -248,8 +247,7 @@ func (w *world) build(
 	if change != nil {
 		change(&o)
 	}
-	r, err := loader.Build(t.Context(), o)
-	testkit.Must(t, err)
+	r := testkit.Value(loader.Build(t.Context(), o))(t)
 	return r
 }
 
@@ -440,8 +438,7 @@ func (w *world) checkLoss(t *testing.T, l loss, n int, r *loader.Report) {
 	t.Helper()
 	before, now := tableIn(w.first, w.role), tableIn(r, w.role)
 	said := strings.Join(r.Losses(), "\n")
-	m, err := w.store.Snapshots.Manifest(r.Snapshot)
-	testkit.Must(t, err)
+	m := testkit.Value(w.store.Snapshots.Manifest(r.Snapshot))(t)
 	switch {
 	case l.fewer && n == 1 && w.role != catalogfile.RiskRole: // which has one row of a country
 		if now.Rows >= before.Rows || !r.Partial || !strings.Contains(said, fmt.Sprintf(

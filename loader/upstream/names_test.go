@@ -69,8 +69,7 @@ func tableIn(r *loader.Report, role string) loader.TableReport {
 func TestSameFileNames(t *testing.T) {
 	t.Parallel()
 	_, o := site(t)
-	st, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(t.TempDir()))(t)
 	want := tableIn(load(t, mustSync(t, o), st, 0), "conflict-events").Rows
 	for _, names := range [][]string{
 		{"data.csv", "data.csv"},
@@ -82,8 +81,7 @@ func TestSameFileNames(t *testing.T) {
 	} {
 		server, o := site(t)
 		server.Edit = callFiles(names...)
-		st, err := store.Open(t.TempDir())
-		testkit.Must(t, err)
+		st := testkit.Value(store.Open(t.TempDir()))(t)
 		s := mustSync(t, o)
 		r := load(t, s, st, 0)
 		if got := tableIn(r, "conflict-events").Rows; got != want || r.Partial || s.Linked < len(s.Files) {
@@ -98,8 +96,7 @@ func TestSameFileNames(t *testing.T) {
 func TestSecondOfOneName(t *testing.T) {
 	t.Parallel()
 	server, o := site(t)
-	st, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
+	st := testkit.Value(store.Open(t.TempDir()))(t)
 	both := callFiles("data.csv", "data.csv")
 	server.Edit = func(pkg map[string]any) {
 		both(pkg)
@@ -157,8 +154,7 @@ func TestListedTwice(t *testing.T) {
 	t.Parallel()
 	for _, differ := range []bool{false, true} {
 		server, o := site(t)
-		st, err := store.Open(t.TempDir())
-		testkit.Must(t, err)
+		st := testkit.Value(store.Open(t.TempDir()))(t)
 		want := tableIn(load(t, mustSync(t, o), st, 0), "conflict-events").SHA256
 		server.Lock()
 		server.Edit = func(pkg map[string]any) {
@@ -201,8 +197,7 @@ func TestNewHash(t *testing.T) {
 		}
 	}
 	sum := func(data []byte) string { return fmt.Sprintf("%x", md5.Sum(data)) }
-	old, err := fs.ReadFile(sample.FS, conflict)
-	testkit.Must(t, err)
+	old := testkit.Value(fs.ReadFile(sample.FS, conflict))(t)
 	mustSync(t, o)
 	step(strings.ToUpper(sum(old)), loader.SourceUnchanged, 0) // the first night with hashes
 	step(sum(old), loader.SourceUnchanged, 0)

@@ -53,8 +53,7 @@ func requestsOf(s *ckantest.Site) string {
 
 func mustSync(t *testing.T, o Options) *Summary {
 	t.Helper()
-	summary, err := Sync(t.Context(), o)
-	testkit.Must(t, err)
+	summary := testkit.Value(Sync(t.Context(), o))(t)
 	return summary
 }
 
