@@ -180,7 +180,9 @@ func (l *load) compareParts(r *result, old store.SegmentRef, fall *Fall) {
 		now, before := p.rows[0], p.rows[1]
 		text := fmt.Sprintf("%s (%d rows, %d before)", cmp.Or(name, "in all"), now, before)
 		switch {
-		case name != "" && (now < min(before, 1) || before >= 20 && 2*now < before):
+		case name != "" && now < min(before, 1):
+			fall.Countries = append(fall.Countries, name)
+		case name != "" && before >= 20 && 2*now < before:
 			fall.Countries = append(fall.Countries, text)
 		case slices.ContainsFunc(others, func(whole string) bool {
 			return strings.HasPrefix(whole, "in all") || strings.HasPrefix(whole, name[:min(len(name), 3)])
