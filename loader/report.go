@@ -194,7 +194,7 @@ type Fall struct {
 	Table     string   `json:"table"`
 	Before    int      `json:"rows_before"`
 	Rows      int      `json:"rows"`
-	Countries []string `json:"countries,omitempty"` // that have no row any more, or less than half
+	Countries []string `json:"countries,omitempty"` // that have no row any more, or less than a third
 	Allowed   bool     `json:"allowed,omitempty"`   // by --allow-shrink
 }
 
@@ -202,7 +202,7 @@ type Fall struct {
 func (f Fall) String() string {
 	s := fmt.Sprintf("%s: %d rows, %d before", f.Table, f.Rows, f.Before)
 	if len(f.Countries) > 0 {
-		s += "; none, or less than half, any more of " + someOf(f.Countries, mostNames)
+		s += "; none, or less than a third, any more of " + someOf(f.Countries, mostNames)
 	}
 	if f.Allowed {
 		s += " (allowed)"

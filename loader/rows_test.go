@@ -131,9 +131,10 @@ func TestOtherRows(t *testing.T) {
 		"of a country":      {edited(101, 131, "Op,BA,9", "Op,BA,8"), others + "NGA (30 rows, 30 before)"},
 		"of some rows":      {edited(101, 110, "Op,BA,9", "Op,BA,8"), ""},
 		"more of a country": {rows(100, 80), others + "NGA (80 rows, 30 before)"},
+		"half of a country": {rows(120, 14), others + "NGA (14 rows, 30 before)"},
 		"fewer of a country": {
-			rows(120, 14),
-			"fewer rows: idps: 134 rows, 130 before; none, or less than half, any more of NGA (14 rows, 30 before)",
+			rows(124, 9),
+			"fewer rows: idps: 133 rows, 130 before; none, or less than a third, any more of NGA (9 rows, 30 before)",
 		},
 		"quotes": {strings.ReplaceAll(was, "Op,BA,", "Op,\"BA\","), ""},
 	} {

@@ -162,7 +162,7 @@ const mostSought = 1 << 16
 
 // compareParts says in which countries and years more than a third of the rows of a table is new or
 // not as before (half of the numbers may be 0 in any unit), and adds to a fall the countries
-// without rows or with less than half of them.
+// without rows or with less than a third of them.
 func (l *load) compareParts(r *result, old store.SegmentRef, fall *Fall) {
 	all, found, texts := parts{}, map[uint64]bool{}, [2]map[string][]string{}
 	for before, ref := range []store.SegmentRef{r.segments[old.Table], old} {
@@ -182,7 +182,7 @@ func (l *load) compareParts(r *result, old store.SegmentRef, fall *Fall) {
 		switch {
 		case name != "" && now < min(before, 1):
 			fall.Countries = append(fall.Countries, name)
-		case name != "" && before >= 20 && 2*now < before:
+		case name != "" && before >= 20 && 3*now < before:
 			fall.Countries = append(fall.Countries, text)
 		case slices.ContainsFunc(others, func(whole string) bool {
 			return strings.HasPrefix(whole, "in all") || strings.HasPrefix(whole, name[:min(len(name), 3)])
