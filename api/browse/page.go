@@ -208,9 +208,10 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 			p.isKnown(measureParam, s, slices.ContainsFunc(measuresOf(q.Language, q.Plan.Endpoint), isMeasure))
 			isBy := func(b by) bool { return b.value == s.values.Get(byParam) }
 			p.isKnown(byParam, s, slices.ContainsFunc(bysOf(q, s), isBy))
+			drawing := p.Drawn.Figure.Chart.Drawing
 			switch isRefused := len(p.Drawn.Figure.Refusal.Refused) > 0; {
-			case isRefused && p.Drawn.First != nil:
-				p.Drawn.Figure = nil
+			case p.Drawn.First != nil && (isRefused || drawing == nil || drawing.Panels != nil):
+				p.Drawn.Figure = nil // panels of many values at once are read by who asks for them
 			case isRefused:
 				return p.Drawn.Figure.heal(q, s)
 			case p.Drawn.First != nil:
