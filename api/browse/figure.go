@@ -116,6 +116,20 @@ func isOfOne(rows *contract.Question, field string) bool {
 	return len(values) == 1 && !isAny(values[0])
 }
 
+// unasked is the first right figure of records that no drawing of their list suits, nil without
+// one. Panels of many values at once are drawn only for who asks for them.
+func unasked(q *Question, s state) (*figure, error) {
+	x, err := drawFigure(q, s)
+	if err != nil || x == nil || len(x.Refusal.Refused) > 0 {
+		return nil, err
+	}
+	if drawing := x.Chart.Drawing; drawing == nil || drawing.Panels != nil {
+		return nil, nil
+	}
+	x.Limit.Turned = "" // from what nobody has chosen
+	return x, nil
+}
+
 // addOthers says how many countries are only published at other levels than the one that is chosen.
 func (x *figure) addOthers(q *Question, s state, by *by, request []string, total int) error {
 	level, param := s.values.Get(levelParam), q.Plan.Param(levelParam)

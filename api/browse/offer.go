@@ -220,10 +220,13 @@ func (q *Question) turned(s state, m measure, b *by) (*by, *trial, error) {
 		return b.as == overTime && t.at.values.Get(latestParam) != s.values.Get(latestParam)
 	}
 	own, err := q.right(s, m, b)
-	isRight := err == nil && own.draws() && !isRound(own, b)
-	if err != nil || len(own.issues) == 0 && !own.draws() ||
-		isRight && (own.places >= leastDrawn || s.values.Has(byParam)) {
-		return b, own, err
+	if err != nil {
+		return nil, nil, err
+	}
+	isRight := own.draws() && !isRound(own, b)
+	isEnough := isRight && (own.places >= leastDrawn || s.values.Has(byParam))
+	if isEnough || len(own.issues) == 0 && !own.draws() {
+		return b, own, nil
 	}
 	bys := bysOf(q, s)
 	for i := range bys {
@@ -301,7 +304,7 @@ func (b *by) lines() []string {
 func (q *Question) joined(r textual.Record, fields []string) string {
 	var words []string
 	for i, field := range fields {
-		if i > 0 && byWords(q.Language, field) == byWords(q.Language, fields[i-1]) { // the name of a code
+		if i > 0 && field == strings.Replace(fields[i-1], "_code", "_name", 1) { // the code is shown as it
 			continue
 		}
 		value := r.Value(field)

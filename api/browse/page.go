@@ -201,23 +201,21 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 			return err
 		}
 	}
-	if p.Drawn.First == nil || p.Drawn.First.isEmpty() {
-		p.Drawn.TableFirst = s.isFirst() && p.Drawn.First == nil
+	if p.Drawn.First == nil {
+		p.Drawn.TableFirst = s.isFirst()
 		if p.Drawn.Figure, err = drawFigure(q, s); p.Drawn.Figure != nil {
 			isMeasure := func(m measure) bool { return m.name == s.values.Get(measureParam) }
 			p.isKnown(measureParam, s, slices.ContainsFunc(measuresOf(q.Language, q.Plan.Endpoint), isMeasure))
 			isBy := func(b by) bool { return b.value == s.values.Get(byParam) }
 			p.isKnown(byParam, s, slices.ContainsFunc(bysOf(q, s), isBy))
-			drawing := p.Drawn.Figure.Chart.Drawing
-			switch isRefused := len(p.Drawn.Figure.Refusal.Refused) > 0; {
-			case p.Drawn.First != nil && (isRefused || drawing == nil || drawing.Panels != nil):
-				p.Drawn.Figure = nil // panels of many values at once are read by who asks for them
-			case isRefused:
+			if len(p.Drawn.Figure.Refusal.Refused) > 0 {
 				return p.Drawn.Figure.heal(q, s)
-			case p.Drawn.First != nil:
-				p.Drawn.Figure.Limit.Turned = "" // no reader has asked for another
 			}
 		}
+		return err
+	}
+	if p.Drawn.First.isEmpty() {
+		p.Drawn.Figure, err = unasked(q, s)
 		return err
 	}
 	for i, x := range p.Drawn.First.Drawings {
