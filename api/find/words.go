@@ -89,15 +89,13 @@ type vocabulary struct {
 	words  []string            // that are in phrases, sorted
 	kept   map[string]bool     // phrases whose asides count: "by country", "who does what where"
 	real   map[string]bool     // words that mean nothing, and are no misspellings
-	count  map[string]bool     // phrases that ask for a number of people
+	count  []string            // phrases that ask for a number of people
 }
 
 // isCount reports whether words ask for a number of people.
 func (v *vocabulary) isCount(words []string) bool {
 	text := " " + strings.Join(words, " ") + " "
-	return slices.ContainsFunc(slices.Collect(maps.Keys(v.count)), func(phrase string) bool {
-		return strings.Contains(text, " "+phrase+" ")
-	})
+	return slices.ContainsFunc(v.count, func(p string) bool { return strings.Contains(text, " "+p+" ") })
 }
 
 // These are before the name of a commodity, and the acronym of organisations, whose words are other
@@ -139,7 +137,7 @@ func listed(text string) (all []string) {
 func vocabularyOf(languages ...string) *vocabulary {
 	v := &vocabulary{
 		terms: map[string][]term{}, asides: map[string]string{}, others: map[string][]string{}, kept: map[string]bool{},
-		real: map[string]bool{}, count: map[string]bool{},
+		real: map[string]bool{},
 	}
 	var lines [][2]string
 	for _, language := range languages {
@@ -158,9 +156,13 @@ func vocabularyOf(languages ...string) *vocabulary {
 	}
 	words := map[string]bool{}
 	for _, line := range lines {
-		if said := map[string]map[string]bool{isCount: v.count, isReal: v.real}[line[0]]; said != nil {
+		if line[0] == isCount || line[0] == isReal {
 			for _, phrase := range listed(line[1]) {
-				said[folded(phrase)] = true
+				if phrase = folded(phrase); line[0] == isReal {
+					v.real[phrase] = true
+				} else {
+					v.count = append(v.count, phrase)
+				}
 			}
 			continue
 		}
