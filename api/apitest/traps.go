@@ -110,11 +110,9 @@ func trapRow(t *testing.T, table *Table, line string) Row {
 		case snapshot.Decimal:
 			row[name] = Decimal(value)
 		case snapshot.Int:
-			n := testkit.Value(strconv.Atoi(value))(t)
-			row[name] = n
+			row[name] = testkit.Value(strconv.Atoi(value))(t)
 		case snapshot.Time:
-			day := testkit.Value(time.Parse(time.DateOnly, value))(t)
-			row[name] = day
+			row[name] = testkit.Value(time.Parse(time.DateOnly, value))(t)
 		default:
 			row[name] = value
 		}
