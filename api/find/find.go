@@ -27,7 +27,7 @@ type Finder struct {
 
 // New returns the finder of a server. From then on the index of a snapshot that replaces another
 // one is made during its warm-up, and then also is called with it. That of the first one can wait
-// until requests are answered (Prepare).
+// until requests are answered (Prepare), and also is not called: a start is to take little CPU.
 func New(s *list.Lists, also func(*state.Served)) *Finder {
 	f, warm := &Finder{s, also}, s.State.Hooks.Warm
 	s.State.Shares.NameBytes = FullBytes
@@ -35,7 +35,10 @@ func New(s *list.Lists, also func(*state.Served)) *Finder {
 		err := warm(next, earlier)
 		ends := s.State.Options.SkipWarmUp || s.State.NoWarmUp.Load() || s.State.CutWarmUp.Load()
 		if err == nil && earlier != nil && !ends {
-			background.Run(func() { f.prepare(next) })
+			background.Run(func() {
+				f.indexOf(next)
+				f.also(next)
+			})
 		}
 		return err
 	}
@@ -48,14 +51,9 @@ func (f *Finder) Prepare() {
 	if v := f.lists.State.Snapshots.Acquire(); v != nil {
 		defer v.Release(f.lists.State.Log)
 		if v.WarmUp.Load() != nil {
-			f.prepare(v)
+			f.indexOf(v)
 		}
 	}
-}
-
-func (f *Finder) prepare(v *state.Served) {
-	f.indexOf(v)
-	f.also(v)
 }
 
 type indexKey struct{}

@@ -37,8 +37,8 @@ type Site struct {
 }
 
 // New returns the pages about lists. bulk is the latest snapshot that has bulk files, empty without
-// one. What all pages of countries need is made with the names that are searched, before the first
-// of them is asked for.
+// one. What all pages of countries need is made with the names that are searched when a snapshot
+// replaces another one, and after a start by the first page.
 func New(l *list.Lists, bulk func() string) *Site {
 	s := &Site{
 		State: l.State, Lists: l, bulk: bulk,
