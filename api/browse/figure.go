@@ -23,7 +23,7 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &figure{ID: "figure", Title: l.T("%[1]s by %[2]s", m.label, by.label)}
+	x := &figure{ID: "figure", Title: l.T("%[1]s by %[2]s", m.label, by.label), apart: by.each}
 	if err := x.offer(q, s, m, by); err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ type figure struct {
 
 	asked state // the page that draws the same, with what was chosen for the reader; without a path for none
 	drawn state // the page of the records that are drawn, if its address is another; without a path else
+	apart bool  // each combination of values is drawn, which no address asks for
 }
 
 // figureForm is the form that draws something else.

@@ -60,8 +60,7 @@ func (p *Page) share(q *Question, s state) {
 	given := p.filtersText(nil)
 	r := &Share{MadeUp: q.MadeUp, Title: p.Summary, Filters: given, Address: q.Base + s.address(values)}
 	p.Share = r
-	isApart := x != nil && x.Limit.Turned != "" && x.drawn.path == "" // no address draws it
-	if drawn := x != nil && len(x.Refusal.Refused) == 0 && len(x.Data.Rows) > 0; drawn && !isApart {
+	if x != nil && len(x.Refusal.Refused) == 0 && len(x.Data.Rows) > 0 && !x.apart {
 		r.Title, r.Second, r.Filters = x.Title, x.Second, p.filtersText(x)
 		files := func(kind string) string {
 			prefix := q.Root
@@ -76,8 +75,8 @@ func (p *Page) share(q *Question, s state) {
 		r.Image, r.Frame = q.Base+files("png"), q.Base+address(q.Prefix+EmbedPath+e.Name(), values)
 		r.OEmbed = q.Base + q.Prefix + OEmbedPath + "?" + contract.QueryOf("url", r.Address, "format", "json")
 	}
-	if r.Second == "" {
-		r.Title = strings.TrimSuffix(r.Title+": "+given, ": ")
+	if r.Second == "" && given != "" {
+		r.Title = l.T("%[1]s: %[2]s", r.Title, given)
 	}
 	r.Title = cutText(r.Title, longestTitle)
 	p.Title = r.Title

@@ -120,14 +120,19 @@ func TestFirstViews(t *testing.T) {
 			// No drawing of the list suits these filters: another one does.
 			"humanitarian-needs?admin2_code=AF0101":        `id="figure-heading">Kabul: people`,
 			"returnees?age_range=12-17":                    "People: 2 groups",
+			"humanitarian-needs?category=Children":         "by category, status",
 			"baseline-population?age_range=45-49&gender=f": "people (45-49, female) by year",
 			// What is not added up is a line for each, and no round is drawn over time.
 			"rainfall?by=month&measure=rainfall":                `<th scope="col" class="number">Three months`,
 			"idps?by=year&location_code=HTI&measure=population": "Drawn by province: by year",
 			"refugees-persons-of-concern":                       `Refugees in a few countries of asylum only.</p><div class="chosen">`,
 		} {
-			if !strings.Contains(s.view(t, "/browse/"+path), want) {
+			page := s.view(t, "/browse/"+path)
+			if !strings.Contains(page, want) {
 				t.Errorf("%s is without %q", path, want)
+			}
+			if m := regexp.MustCompile(`href="(/figure/[^"]*)"`).FindStringSubmatch(page); m != nil {
+				s.view(t, html.UnescapeString(m[1]))
 			}
 		}
 		// Drawings are the same in each language.
