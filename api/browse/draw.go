@@ -17,22 +17,22 @@ import (
 
 // group is a figure of a group.
 type group struct {
-	value, name string // name is the value as people read it
-	place, year string // what the name is made of, where it has a year
-	isOurs      bool   // the name is in our words, so that a line begins with a capital letter
-	code        string // the value, where the name says it in words
-	second      string // value of the second field over time
-	lat, lon    float64
-	placed      bool   // has a place on the map
-	text, exact string // exact is empty if it is the text
-	sent        string // the figure as the interface writes it
-	number      float64
-	known       bool // has a figure
-	isApart     bool // is no part of what the others are parts of
-	units       int  // that have a record, of allUnits; 0 where that is not known
-	allUnits    int
-	class       int    // by the provider of the figures, from 1 on
-	link        string // to the records
+	value, name   string // name is the value as people read it
+	place, behind string // what the name is made of, where it has a year or several values
+	isOurs        bool   // the name is in our words, so that a line begins with a capital letter
+	code          string // the value, where the name says it in words
+	second        string // value of the second field over time
+	lat, lon      float64
+	placed        bool   // has a place on the map
+	text, exact   string // exact is empty if it is the text
+	sent          string // the figure as the interface writes it
+	number        float64
+	known         bool // has a figure
+	isApart       bool // is no part of what the others are parts of
+	units         int  // that have a record, of allUnits; 0 where that is not known
+	allUnits      int
+	class         int    // by the provider of the figures, from 1 on
+	link          string // to the records
 }
 
 func groupsOf(q *Question, records []textual.Record, b *by, field string) []group {
@@ -40,11 +40,13 @@ func groupsOf(q *Question, records []textual.Record, b *by, field string) []grou
 	all := make([]group, len(records))
 	for i, r := range records {
 		value, name, code := r.Value(b.fields[0]), "", ""
+		var words []string
 		switch {
 		case b.as == onCountries:
 			name = q.nameOf(value)
 		case b.each && b.as != overTime:
-			name = q.joined(r, b.fields)
+			words = q.wordsOf(r, b.fields)
+			name = joined(words)
 		case b.as == asBars && len(b.fields) == 1:
 			name, code = worded(l, b.fields[0], value)
 		case b.as != overTime:
@@ -54,10 +56,13 @@ func groupsOf(q *Question, records []textual.Record, b *by, field string) []grou
 			name = cmp.Or(name, l.T("not given")) + ", " + q.nameOf(r.Value(b.fields[2]))
 		}
 		g := newGroup(l, value, name, r.Value(field))
+		if last := len(words) - 1; last > 0 {
+			g.place, g.behind = joined(words[:last]), words[last]
+		}
 		g.isOurs = b.as == asBars && isOurs(b.fields[0], value)
 		if g.code = code; b.as == overTime && len(b.fields) > 1 {
 			if g.second, _ = r.Text(b.fields[1]); b.each {
-				g.second = capital(q.joined(r, b.lines()))
+				g.second = capital(joined(q.wordsOf(r, b.lines())))
 			}
 		}
 		if b.as == onPoints {
@@ -178,10 +183,10 @@ func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	bars := make([]chart.Bar, min(len(groups), maxBars))
 	for i, g := range groups[:len(bars)] {
 		name := cmp.Or(g.place, g.name)
-		bars[i] = chart.Bar{Name: name, Year: g.year, Value: g.number, Text: g.text, Apart: g.isApart}
 		if g.isOurs {
-			bars[i].Name = capital(g.name)
+			name = capital(name)
 		}
+		bars[i] = chart.Bar{Name: name, Behind: g.behind, Value: g.number, Text: g.text, Apart: g.isApart}
 	}
 	x.Chart.Drawing, x.Chart.Groups, x.Chart.Left = chart.Bars(c, bars), len(groups), len(groups)-len(bars)
 }

@@ -270,7 +270,7 @@ func (q *Question) apart(refused *trial, m measure) (*by, *trial, error) {
 	if first := b.fields[0]; err == nil && t.answer != nil && (first == "month" || first == "year") {
 		seen, times := map[string]bool{}, map[string]bool{}
 		for _, r := range t.answer.Records {
-			seen[q.joined(r, append(b.lines(), first))], times[r.Value(first)] = true, true
+			seen[joined(q.wordsOf(r, append(b.lines(), first)))], times[r.Value(first)] = true, true
 		}
 		if len(times) == 1 { // it compares nothing
 			others := q.each(b.fields[1:])
@@ -300,9 +300,11 @@ func (b *by) lines() []string {
 	return slices.DeleteFunc(slices.Clone(b.fields[1:]), func(name string) bool { return name == contract.PeriodStart })
 }
 
-// joined are the values of fields in words.
-func (q *Question) joined(r textual.Record, fields []string) string {
-	var words []string
+// joined are several values as one text.
+func joined(words []string) string { return strings.Join(words, ", ") }
+
+// wordsOf are the values of fields in words.
+func (q *Question) wordsOf(r textual.Record, fields []string) (words []string) {
 	for i, field := range fields {
 		if i > 0 && field == strings.Replace(fields[i-1], "_code", "_name", 1) { // the code is shown as it
 			continue
@@ -314,7 +316,7 @@ func (q *Question) joined(r textual.Record, fields []string) string {
 		}
 		words = append(words, cmp.Or(name, q.Language.T("not given")))
 	}
-	return strings.Join(words, ", ")
+	return words
 }
 
 // leastDrawn is how many groups a choice must have to be offered: one bar compares nothing.

@@ -4,11 +4,11 @@ import "unicode/utf8"
 
 // Bar is a bar with its name and figure.
 type Bar struct {
-	Name  string
-	Year  string // behind the name, empty for none
-	Value float64
-	Text  string // the figure as pages write it
-	Apart bool   // it is no part of what the others are parts of
+	Name   string
+	Behind string // what tells it from others of its name, such as a year; empty for none
+	Value  float64
+	Text   string // the figure as pages write it
+	Apart  bool   // it is no part of what the others are parts of
 
 	Parts []float64 // what the value is made of, each with the class of its position; nil for one part
 	Texts []string  // of the parts
@@ -52,9 +52,11 @@ func Bars(c *Chart, bars []Bar) *Drawing {
 			middle = min(1, middle) * (100 - middle)
 		}
 		name, short := bar.Name, cut(bar.Name, longestName)
-		if bar.Year != "" {
-			name = c.Language.T("%[1]s, %[2]s", name, bar.Year)
-			short = c.Language.T("%[1]s, %[2]s", cut(bar.Name, longestName-len(", 2006")), bar.Year)
+		if bar.Behind != "" {
+			behind := cut(bar.Behind, longestName/2)
+			room := longestName - len(", ") - utf8.RuneCountInString(behind)
+			name = c.Language.T("%[1]s, %[2]s", name, bar.Behind)
+			short = c.Language.T("%[1]s, %[2]s", cut(bar.Name, room), behind)
 		}
 		d.add(Element{
 			Class: bar.class(origin), Middle: middle, Parts: bar.parts(c, x),

@@ -293,12 +293,12 @@ func TestLinesAlone(t *testing.T) {
 	}
 }
 
-// TestBarYear: a name that is too long loses its end, and not the year behind it.
+// TestBarYear: a name that is too long loses its end, and not what is behind it.
 func TestBarYear(t *testing.T) {
 	t.Parallel()
 	drawn := Bars(&Chart{ID: "x"}, []Bar{
-		{Name: "Democratic Republic of the Congo", Year: "2018", Value: 1, Text: "1"},
-		{Name: "Chad", Year: "2019", Value: 2, Text: "2"},
+		{Name: "Democratic Republic of the Congo", Behind: "2018", Value: 1, Text: "1"},
+		{Name: "Chad", Behind: "2019", Value: 2, Text: "2"},
 		{Name: strings.Repeat("n", 40), Value: 1, Text: "1"},
 	})
 	for i, want := range []string{
