@@ -17,22 +17,23 @@ import (
 
 // group is a figure of a group.
 type group struct {
-	value, name   string // name is the value as people read it
-	place, behind string // what the name is made of, where it has a year or several values
-	isOurs        bool   // the name is in our words, so that a line begins with a capital letter
-	code          string // the value, where the name says it in words
-	second        string // value of the second field over time
-	lat, lon      float64
-	placed        bool   // has a place on the map
-	text, exact   string // exact is empty if it is the text
-	sent          string // the figure as the interface writes it
-	number        float64
-	known         bool // has a figure
-	isApart       bool // is no part of what the others are parts of
-	units         int  // that have a record, of allUnits; 0 where that is not known
-	allUnits      int
-	class         int    // by the provider of the figures, from 1 on
-	link          string // to the records
+	value, name string // name is the value as people read it
+	place       string // what the name begins with, where it has a year or several values
+	behind      []string
+	isOurs      bool   // the name is in our words, so that a line begins with a capital letter
+	code        string // the value, where the name says it in words
+	second      string // value of the second field over time
+	lat, lon    float64
+	placed      bool   // has a place on the map
+	text, exact string // exact is empty if it is the text
+	sent        string // the figure as the interface writes it
+	number      float64
+	known       bool // has a figure
+	isApart     bool // is no part of what the others are parts of
+	units       int  // that have a record, of allUnits; 0 where that is not known
+	allUnits    int
+	class       int    // by the provider of the figures, from 1 on
+	link        string // to the records
 }
 
 func groupsOf(q *Question, records []textual.Record, b *by, field string) []group {
@@ -56,8 +57,8 @@ func groupsOf(q *Question, records []textual.Record, b *by, field string) []grou
 			name = cmp.Or(name, l.T("not given")) + ", " + q.nameOf(r.Value(b.fields[2]))
 		}
 		g := newGroup(l, value, name, r.Value(field))
-		if last := len(words) - 1; last > 0 {
-			g.place, g.behind = joined(words[:last]), words[last]
+		if len(words) > 1 {
+			g.place, g.behind = words[0], words[1:]
 		}
 		g.isOurs = b.as == asBars && isOurs(b.fields[0], value)
 		if g.code = code; b.as == overTime && len(b.fields) > 1 {

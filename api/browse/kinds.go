@@ -244,8 +244,9 @@ func (at ends) nameYears(l *lang.Language, on string, groups []group) {
 	}
 	for i := range groups {
 		if end := min(at[groups[i].value], on); len(end) > len("2006") { // projects end later
-			groups[i].place, groups[i].behind = groups[i].name, end[:len("2006")]
-			groups[i].name = l.T("%[1]s, %[2]s", groups[i].place, groups[i].behind)
+			year := end[:len("2006")]
+			groups[i].place, groups[i].behind = groups[i].name, []string{year}
+			groups[i].name = l.T("%[1]s, %[2]s", groups[i].place, year)
 		}
 	}
 }

@@ -267,22 +267,36 @@ func (q *Question) apart(refused *trial, m measure) (*by, *trial, error) {
 	}
 	b := q.each(right.GroupNames())
 	t, err := q.try(at, m, b)
-	if first := b.fields[0]; err == nil && t.answer != nil && (first == "month" || first == "year") {
-		seen, times := map[string]bool{}, map[string]bool{}
+	if err != nil || t.answer == nil {
+		return b, t, err
+	}
+	isTime := func(name string) bool { return name == "month" || name == "year" }
+	isTold := func(name string) bool { // one time or country, which the title says
+		values := map[string]bool{}
 		for _, r := range t.answer.Records {
-			seen[joined(q.wordsOf(r, append(b.lines(), first)))], times[r.Value(first)] = true, true
+			values[r.Value(name)] = true
 		}
-		if len(times) == 1 { // it compares nothing
-			others := q.each(b.fields[1:])
-			if t, err := q.try(at, m, others); err != nil || t.draws() {
-				return others, t, err
-			}
+		isCountry := name == contract.CountryParam || name == "location_name"
+		return len(values) == 1 && (isCountry || isTime(name))
+	}
+	if fields := slices.DeleteFunc(slices.Clone(b.fields), isTold); len(fields) > 0 && len(fields) < len(b.fields) {
+		others := q.each(fields)
+		if told, err := q.try(at, m, others); err != nil {
+			return nil, nil, err
+		} else if told.draws() {
+			b, t = others, told
+		}
+	}
+	if first := b.fields[0]; isTime(first) {
+		seen := map[string]bool{}
+		for _, r := range t.answer.Records {
+			seen[joined(q.wordsOf(r, append(b.lines(), first)))] = true
 		}
 		if len(seen) == len(t.answer.Records) {
 			b.value, b.as = first, overTime
 		}
 	}
-	return b, t, err
+	return b, t, nil
 }
 
 // each is each combination of the values of fields.

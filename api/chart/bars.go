@@ -5,7 +5,7 @@ import "unicode/utf8"
 // Bar is a bar with its name and figure.
 type Bar struct {
 	Name   string
-	Behind string // what tells it from others of its name, such as a year; empty for none
+	Behind []string // what tells it from others of its name, such as a year
 	Value  float64
 	Text   string // the figure as pages write it
 	Apart  bool   // it is no part of what the others are parts of
@@ -16,6 +16,9 @@ type Bar struct {
 
 // longestName is how many characters of a name a phone has room for.
 const longestName = 36
+
+// leastName is how many characters of one of several names are shown at least.
+const leastName = 4
 
 // BarStep is the height of a bar with its name above it, and MiddleOver how far the line of what
 // bars are around goes over each on both sides.
@@ -51,13 +54,8 @@ func Bars(c *Chart, bars []Bar) *Drawing {
 			from, to = 100-to, 100-from
 			middle = min(1, middle) * (100 - middle)
 		}
-		name, short := bar.Name, cut(bar.Name, longestName)
-		if bar.Behind != "" {
-			behind := cut(bar.Behind, longestName/2)
-			room := longestName - len(", ") - utf8.RuneCountInString(behind)
-			name = c.Language.T("%[1]s, %[2]s", name, bar.Behind)
-			short = c.Language.T("%[1]s, %[2]s", cut(bar.Name, room), behind)
-		}
+		names := append([]string{bar.Name}, bar.Behind...)
+		name, short := c.Language.List(names), c.Language.List(fit(names, longestName))
 		d.add(Element{
 			Class: bar.class(origin), Middle: middle, Parts: bar.parts(c, x),
 			Kind: Row, Title: isolated(name) + ": " + bar.Text, Text: short, Figure: bar.Text,
@@ -105,6 +103,21 @@ func (bar *Bar) parts(c *Chart, x func(float64) float64) (all []Part) {
 		}
 	}
 	return all
+}
+
+// fit shortens the longest of several names until all have room for a number of characters
+// together.
+func fit(names []string, most int) []string {
+	for widest := most; ; widest-- {
+		all, room := make([]string, len(names)), most-(len(names)-1)*len(", ")
+		for i, name := range names {
+			all[i] = cut(name, widest)
+			room -= utf8.RuneCountInString(all[i])
+		}
+		if room >= 0 || widest == leastName {
+			return all
+		}
+	}
 }
 
 // cut shortens a name to a number of characters.

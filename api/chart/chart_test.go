@@ -293,16 +293,18 @@ func TestLinesAlone(t *testing.T) {
 	}
 }
 
-// TestBarYear: a name that is too long loses its end, and not what is behind it.
+// TestBarYear: the longest of names that are too long lose their ends.
 func TestBarYear(t *testing.T) {
 	t.Parallel()
 	drawn := Bars(&Chart{ID: "x"}, []Bar{
-		{Name: "Democratic Republic of the Congo", Behind: "2018", Value: 1, Text: "1"},
-		{Name: "Chad", Behind: "2019", Value: 2, Text: "2"},
+		{Name: "Democratic Republic of the Congo", Behind: []string{"2018"}, Value: 1, Text: "1"},
+		{Name: "Chad", Behind: []string{"2019"}, Value: 2, Text: "2"},
 		{Name: strings.Repeat("n", 40), Value: 1, Text: "1"},
+		{Name: "Democratic Republic of the Congo", Behind: []string{"All sectors together", "male"}, Text: "1"},
 	})
 	for i, want := range []string{
 		"Democratic Republic of the Co…, 2018", "Chad, 2019", strings.Repeat("n", 35) + "…",
+		"Democratic Re…, All sectors t…, male",
 	} {
 		testkit.Equal(t, drawn.Elements[i].Text, want, "")
 	}

@@ -120,7 +120,7 @@ func TestFirstViews(t *testing.T) {
 			// No drawing of the list suits these filters: another one does.
 			"humanitarian-needs?admin2_code=AF0101":        `id="figure-heading">Kabul: people`,
 			"returnees?age_range=12-17":                    "People: 2 groups",
-			"humanitarian-needs?category=Children":         "Children - Male - Pakistan…, in need", // cut in the middle
+			"humanitarian-needs?category=Children":         "Children - Male - Pakistan…, in need",
 			"baseline-population?age_range=45-49&gender=f": "people (45-49, female) by year",
 			// What is not added up is a line for each, and no round is drawn over time.
 			"rainfall?by=month&measure=rainfall":                `<th scope="col" class="number">Three months`,
