@@ -194,17 +194,3 @@ func (p *pass) conflict() (next plan, found bool) {
 	}
 	return revise(kept, changed), true
 }
-
-// foreseeKept records the first data theme whose table will be kept whatever its files hold.
-func (p *pass) foreseeKept() {
-	for _, th := range dataThemes {
-		if p.result.keptPlaced != "" {
-			return
-		}
-		missing := len(p.load.catalog.files[th.role]) == 0 && p.load.previous.hasRows(th.table.name) &&
-			!p.load.opts.mayShrink(th.role)
-		if th.table.hasPlaces() && (missing || p.unusable(th, nil) != nil) {
-			p.result.keptPlaced = th.table.name
-		}
-	}
-}

@@ -269,18 +269,10 @@ func (p *pass) numberUnits() {
 		reports[r.Path] = r
 	}
 	orphans, twice := p.refs.units.number()
-	underCountry := map[string]int{} // by file
 	for _, u := range orphans {
 		report := reports[u.fault.file]
 		report.Rows.Kept--
 		report.skip(u.fault)
-		if u.parent == u.country {
-			underCountry[u.fault.file]++
-		}
-	}
-	for file, n := range underCountry {
-		reports[file].note(fmt.Sprintf("%d units of level 2 name their country as parent and not a unit of level 1; "+
-			"they are not used, as in the public service, and rows with their codes are placed at the country", n))
 	}
 	for _, f := range twice {
 		f.reason = codeTwice

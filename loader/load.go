@@ -124,10 +124,8 @@ type pass struct {
 // with the places it was made with.
 //
 // The plan begins with the lists of the catalog. It is revised when they would change a place's
-// number and some table is kept. Most reasons for keeping a table are known before themes are read:
-// a list that it is joined with is kept, a file could not be fetched, the catalog has no file of
-// the role. Two reasons appear only while a theme is read: a file that is broken further down, and
-// a table that lost more than half of its rows. Then the themes are read a second time.
+// number and some table is kept, which is known when the themes have been read: they are read a
+// second time.
 type plan struct {
 	keptLocations error // why the previous list of locations is used; nil when it is not
 	keptUnits     error // why the previous list of units is used

@@ -8,12 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"hdqs/loader/catalogfile"
 	"hdqs/schema"
 	"hdqs/snapshot"
-	"hdqs/snapshot/store"
 )
 
 // before opens the table that a role had before, to compare the new one with it. It is nil if there
@@ -150,7 +148,6 @@ func (l *load) lostCountries(th *theme, data *snapshot.TableData) error {
 
 // compareRows reports the roles without a row, and what tables have lost since the last snapshot.
 func (l *load) compareRows(r *result) {
-	earlier := sync.OnceValue(l.earlierSegments)
 	for _, t := range r.report.Tables {
 		role := roleOf(t.Table)
 		if t.Rows == 0 && (IsDataRole(role) || slices.Contains(joinedLists, themeOf(role))) &&
@@ -167,29 +164,12 @@ func (l *load) compareRows(r *result) {
 			role == catalogfile.PackageRole && len(l.opts.AllowShrink) > 0 // these lists follow from all others
 		if role != catalogfile.PackageRole {
 			l.compareParts(r, old, &fall)
-			if id := earlier()[r.segments[t.Table]]; id != "" {
-				r.report.odd("%s: all rows are again those of snapshot %s, which others had replaced", t.Table, id)
-			}
 		}
 		if fall.Rows < fall.Before || len(fall.Countries) > 0 {
 			r.report.Fell = append(r.report.Fell, fall)
 		}
 	}
 	slices.Sort(r.report.Odd)
-}
-
-// earlierSegments says in which snapshot before the last one of the channel segments were.
-func (l *load) earlierSegments() map[store.SegmentRef]string {
-	shown, _ := l.opts.Store.Channels.History(l.opts.Channel) // without a channel there is none
-	earlier := map[store.SegmentRef]string{}
-	for _, p := range shown.Previous {
-		if m, err := l.opts.Store.Snapshots.Manifest(p.ID); err == nil {
-			for _, t := range m.Tables {
-				earlier[t] = p.ID
-			}
-		}
-	}
-	return earlier
 }
 
 // compareFiles adds a fault to a file for each country of which more rows are misplaced than

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"hdqs/loader/catalogfile"
@@ -45,10 +44,6 @@ func (p *pass) read(ctx context.Context) (next plan, conflict bool, err error) {
 	read, err := p.readLists(ctx)
 	if err != nil {
 		return next, false, err
-	}
-	p.foreseeKept()
-	if next, conflict = p.conflict(); conflict {
-		return next, true, nil
 	}
 	size := func(th *theme) int64 { return p.load.catalog.bytesOf(th.role) }
 	if err := largestFirst(ctx, p.load.opts.Parallel, dataThemes, size, p.readTheme); err != nil {
@@ -176,38 +171,6 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 	return report, nil
 }
 
-// longPeriods says how many rows have a period of more than three times the length of nine in ten,
-// "" for none: a slip in the year of a day. In fewer than 100 rows nothing is usual.
-func (b *tableBuilder) longPeriods() string {
-	if !b.has(periodEnd) || b.rows < 100 {
-		return ""
-	}
-	g, rows := b.group("period"), map[int64]int{} // by length
-	length := func(code uint32) int64 {
-		if end := g.column(periodEnd); !end.isNull(int(code)) {
-			return end.int(int(code)) - g.column(periodStart).int(int(code)) + second
-		}
-		return 0
-	}
-	for _, code := range g.codes {
-		rows[length(code)]++
-	}
-	seen, usual := 0, int64(0)
-	for _, n := range slices.Sorted(maps.Keys(rows)) {
-		if 10*seen < 9*b.rows {
-			seen, usual = seen+rows[n], n
-		} else if n <= 3*usual {
-			seen += rows[n]
-		}
-	}
-	if seen == b.rows || usual == 0 {
-		return ""
-	}
-	first := slices.IndexFunc(g.codes, func(code uint32) bool { return length(code) > 3*usual })
-	return fmt.Sprintf("%s: %s with a period of more than three times the %d days that nine of ten have at most, "+
-		"first: %s", b.table.name, countOf(b.rows-seen, "row"), usual/day, b.from.of(uint32(first)))
-}
-
 // readTheme loads one data table and writes it, or keeps that of the previous snapshot.
 func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	out, err := p.readRole(ctx, th)
@@ -217,7 +180,6 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	if why := cmp.Or(p.unusable(th, out.refused), p.lostFiles(th, out), p.lostValues(th, out)); why != nil {
 		return p.keepTable(th, out, why)
 	}
-	long := out.rows.longPeriods()
 	data, found := out.rows.finish(false)
 	if why := p.load.shrunk(th.table.name, data.Rows); why != nil {
 		out.refused = append(out.refused, Refusal{Role: th.role, Path: th.table.name, Why: why.Error()})
@@ -232,9 +194,6 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	r.available[th.table.name] = entries
 	r.addRole(th, out, len(p.load.catalog.files[th.role]) > 0)
 	r.countUses(uses)
-	if long != "" {
-		r.report.Odd = append(r.report.Odd, long)
-	}
 	r.mu.Unlock()
 	if err := r.put(data, found); err != nil {
 		return err

@@ -178,9 +178,6 @@ func (f *sourceReader) countNote(n *placeNote) {
 	if n.unknown != "" {
 		report.unknownCode(csv.line, n.unknown)
 		m.UnknownCodes++
-		if n.near != "" {
-			report.odd(csv.fault(nearlyListed, n.near))
-		}
 	}
 	if n.above != "" {
 		report.odd(csv.fault(aboveLevel, n.above))
@@ -300,7 +297,6 @@ func keyOf(key []byte, cells ...[]byte) []byte {
 type placeNote struct {
 	country string
 	unknown string // a code that no list has
-	near    string // what the list has instead
 	above   string // how the place is above the level that the row names
 	below   string // how the place is below the admin_level of the row
 	parent  string // how the row's unit of level 1 is not that of its unit of level 2

@@ -356,7 +356,6 @@ const (
 	olderThanBefore reason = "modified_earlier_than_before" // than in the snapshot before
 	notAsListed     reason = "not_as_in_list"               // a name, a category, a position
 	otherList       reason = "group_of_another_list"        // refugees among returnees, or the other way round
-	nearlyListed    reason = "nearly_a_listed_code"         // but for case, blanks or signs
 	oddStart        reason = "start_cannot_be"              // of a place in its list, in the future or before 1900
 	unknownCode     reason = "unknown_code"
 	duplicateRow    reason = "different_duplicate" // kept only in dumps

@@ -187,7 +187,7 @@ func (s *placeColumns) wrongNames(country int32) *rowFault {
 
 // noteOf compares the place of a row with what the row says about it.
 func (s *placeColumns) noteOf(w spot, p *place, unknown string) *placeNote {
-	n := placeNote{country: s.units.countries[w.country].code, unknown: unknown, near: s.units.near(unknown)}
+	n := placeNote{country: s.units.countries[w.country].code, unknown: unknown}
 	level, own := s.place.level.int(s.key.group.n), int64(0)
 	switch {
 	case w.named2 || len(w.code2) > 0:

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // unspecified is the name of placeholder units. A row whose place is known only down to some level
@@ -201,20 +199,6 @@ func (u *units) codeElsewhere(country int32, codes ...[]byte) string {
 	}
 	return ""
 }
-
-// near says which listed unit has the letters and digits of a code that no list has, in capitals,
-// "" when none has. A code of the other level is not near: published files have such.
-func (u *units) near(unknown string) string {
-	plain := strings.ToUpper(noLetter.ReplaceAllString(norm.NFKC.String(unknown), ""))
-	for i, codes := range []map[string]int32{u.of1, u.of2} {
-		if _, ok := codes[plain]; ok && plain != unknown {
-			return fmt.Sprintf("%s, the list has %s at level %d", quoted([]byte(unknown)), plain, i+1)
-		}
-	}
-	return ""
-}
-
-var noLetter = regexp.MustCompile(`[^\pL\pN]+`)
 
 // nameElsewhere says that a row has the name of one unit and the code of another, "" when it does
 // not. A name that no unit of the country has is another spelling.
