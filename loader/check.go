@@ -70,8 +70,6 @@ func (c *fileCheck) readRow() *rowFault {
 	return nil
 }
 
-func (c *fileCheck) skipMarked() {}
-
 func (c *fileCheck) rowsHeld() int { return 0 }
 
 func (c *fileCheck) distinctHeld() int { return 0 }

@@ -131,8 +131,6 @@ func (l *listReader) open(r *csvReader, report *ResourceReport) error {
 	return nil
 }
 
-func (l *listReader) skipMarked() {}
-
 // checkStart counts a place that the list of the present has from a day to come, or from long ago.
 func (l *listReader) checkStart(at int) {
 	if start, _ := parseDay(l.cell(at)); start > l.now+day || time.UnixMicro(start).UTC().Year() < 1900 {

@@ -173,10 +173,9 @@ type result struct {
 	mu         sync.Mutex
 	report     *Report
 	segments   map[string]store.SegmentRef
-	available  map[string][]available         // by table
-	lists      map[string]*snapshot.TableData // those of listTexts
-	uses       map[string]*sourceUse          // by resource id
-	datasets   map[string]bool                // ids that rows name
+	available  map[string][]available // by table
+	uses       map[string]*sourceUse  // by resource id
+	datasets   map[string]bool        // ids that rows name
 	state      loadState
 	sources    sources
 	keptPlaced string // a table that is kept and refers to places; "" when there is none
@@ -186,8 +185,7 @@ type result struct {
 func newResult(st *store.Store, base *Report) *result {
 	return &result{
 		store: st, report: base.clone(), segments: map[string]store.SegmentRef{}, available: map[string][]available{},
-		lists: map[string]*snapshot.TableData{},
-		uses:  map[string]*sourceUse{}, datasets: map[string]bool{},
+		uses: map[string]*sourceUse{}, datasets: map[string]bool{},
 		sources: sources{resources: map[string]sourceResource{}, datasets: map[string]store.Dataset{}},
 		state:   loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
 	}
@@ -226,9 +224,6 @@ func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.segments[data.Name] = segment
-	if listTexts[data.Name] != nil {
-		r.lists[data.Name] = data
-	}
 	r.report.Tables = append(r.report.Tables, TableReport{
 		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, tableCounts: counts,
 	})

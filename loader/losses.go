@@ -12,6 +12,7 @@ import (
 	"hdqs/loader/catalogfile"
 	"hdqs/schema"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // before opens the table that a role had before, to compare the new one with it. It is nil if there
@@ -158,7 +159,7 @@ func (l *load) compareRows(r *result) {
 		if !ok || old.SHA256 == t.SHA256 {
 			continue
 		}
-		l.compareTexts(r, t.Table)
+		l.compareTexts(r, old)
 		fall := Fall{Table: t.Table, Before: old.Rows, Rows: t.Rows}
 		fall.Allowed = l.opts.mayShrink(role) ||
 			role == catalogfile.PackageRole && len(l.opts.AllowShrink) > 0 // these lists follow from all others
@@ -173,8 +174,7 @@ func (l *load) compareRows(r *result) {
 }
 
 // compareFiles adds a fault to a file for each country of which more rows are misplaced than
-// before, or the last row at a unit is. Counts of a role that were not made before are only summed
-// up.
+// before. Counts of a role that were not made before are only summed up.
 func (l *load) compareFiles(r *result) {
 	var first []string
 	for _, f := range r.report.Resources {
@@ -191,7 +191,7 @@ func (l *load) compareFiles(r *result) {
 			switch now, old := f.Misplaced[country], before[country]; {
 			case !counted:
 				countries = append(countries, fmt.Sprintf("%s %d", country, max(now.UnknownCodes, now.AboveLevel)))
-			case now.grewFrom(old), now != old && l.lostUnits(r, f.Role, country):
+			case now.grewFrom(old):
 				f.Faults = append(f.Faults, fmt.Sprintf("more rows are above their unit: %s: %s; before: %s; "+
 					"compare their codes with the list of units", country, now, old))
 			}
@@ -214,63 +214,33 @@ var listTexts = map[string][]string{
 	"commodity": {"code", "name"}, "market": {"code", "name"},
 }
 
-// compareTexts says which texts in a list have changed places, and each other name, title and
-// organisation of a dataset.
-func (l *load) compareTexts(r *result, table string) {
-	columns, now := listTexts[table], r.lists[table]
-	if now == nil {
+// compareTexts names the entries of a list that have another text than before.
+func (l *load) compareTexts(r *result, old store.SegmentRef) {
+	columns := listTexts[old.Table]
+	if columns == nil {
 		return
 	}
-	was, err := l.previous.data(table, columns...)
-	if err != nil {
+	was, err := l.previous.dataOf(old, columns...)
+	now, nowErr := l.previous.dataOf(r.segments[old.Table], columns...)
+	if err != nil || nowErr != nil {
 		return // a damaged store must not stop the load that repairs it
 	}
 	for _, name := range columns[1:] {
-		before, keys := map[string]string{}, map[[2]string]string{} // by key; by the texts before and now
-		var exchanged, changed []string
+		before := map[string]string{} // by key
 		for row := range was.Rows {
 			before[rowText(was, columns[0], row)] = rowText(was, name, row)
 		}
+		var changed []string
 		for row := range now.Rows {
 			key, text := rowText(now, columns[0], row), rowText(now, name, row)
-			from, listed := before[key]
-			if !listed || from == text {
-				continue
-			}
-			if other, is := keys[[2]string{text, from}]; is {
-				exchanged = append(exchanged, fmt.Sprintf("%s and %s", other, key))
-			}
-			keys[[2]string{from, text}] = key
-			if table == "dataset" {
+			if from, listed := before[key]; listed && from != text {
 				changed = append(changed, fmt.Sprintf("%s: %q, was %q", key, clip(text, 100), clip(from, 100)))
 			}
 		}
-		slices.Sort(changed)
-		for what, of := range map[string][]string{"have changed places": exchanged, "are others than before": changed} {
-			if of != nil {
-				r.report.odd("%s of %s %s: %s", name, table, what, someOf(of, mostNames))
-			}
+		if slices.Sort(changed); changed != nil {
+			r.report.odd("%s of %s are others than before: %s", name, old.Table, someOf(changed, mostNames))
 		}
 	}
-}
-
-// lostUnits reports whether a table made of a role had rows at units of a country, and has none any
-// more.
-func (l *load) lostUnits(r *result, role, country string) bool {
-	atUnit := func(e available) bool {
-		return e.locationCode == country && e.code1 != "" && !strings.HasSuffix(e.code1, placeholderSuffix)
-	}
-	for _, th := range dataThemes {
-		name := th.table.name
-		if th.role != role && !slices.Contains(th.joins(), role) || slices.ContainsFunc(r.available[name], atUnit) {
-			continue
-		}
-		before, _ := l.previous.available(name) // nothing to compare with in a damaged store
-		if slices.ContainsFunc(before, atUnit) {
-			return true
-		}
-	}
-	return false
 }
 
 // unsaid are the reasons of rows that are kept and only counted: compareFiles says when those above

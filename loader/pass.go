@@ -160,7 +160,6 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 		return nil, fmt.Errorf("%s: %d of %d rows have a population_group of another list (files of refugees and "+
 			"returnees have one form); want the file of %s", file.path, e.Count, report.Rows.Kept, th.role)
 	}
-	f.reportMarked(report)
 	if n := f.file.otherYears; n >= 100 && 2*n > report.Rows.Kept {
 		report.Faults = append(report.Faults, fmt.Sprintf("%d of %d rows begin in other years than its name says",
 			f.file.otherYears, report.Rows.Kept))

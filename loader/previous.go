@@ -102,7 +102,13 @@ func (p *previous) available(table string) ([]available, error) {
 // data reads texts and numbers of a table of the snapshot: those of its groups, and the columns of
 // rows that are named. Each of these columns has to be there.
 func (p *previous) data(table string, columns ...string) (*snapshot.TableData, error) {
-	seg, err := p.open(table)
+	ref, _ := p.table(table)
+	return p.dataOf(ref, columns...)
+}
+
+// dataOf is data of a segment of the store.
+func (p *previous) dataOf(ref store.SegmentRef, columns ...string) (*snapshot.TableData, error) {
+	seg, err := p.segment(ref)
 	if err != nil {
 		return nil, err
 	}

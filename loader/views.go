@@ -246,61 +246,16 @@ func (l *viewLoad) addReport(th *theme, path string, report *ResourceReport, err
 }
 
 // putAvailability writes the list of available data: the dump's, or one derived from the other
-// dumps when it has none. When both exist they should agree; a difference is reported and the dump
-// is used.
+// dumps when it has none.
 func (l *viewLoad) putAvailability() error {
+	if l.dumped != nil {
+		return l.result.put(l.dumped, duplicateRows{})
+	}
 	derived := availabilityTable(l.result.available, func(resource string) int64 {
 		if t, ok := l.updated[resource]; ok {
 			return t
 		}
 		return l.time
 	})
-	data := derived
-	if l.dumped != nil {
-		data = l.dumped
-		only, more := entriesMissing(l.dumped, derived), entriesMissing(derived, l.dumped)
-		if len(only)+len(more) > 0 {
-			l.result.note(fmt.Sprintf("data_availability_view differs from what the other views hold: "+
-				"%d entries only in it%s, %d only derived%s; the dump stands",
-				len(only), examplesOf(only), len(more), examplesOf(more)))
-		}
-	}
-	return l.result.put(data, duplicateRows{})
-}
-
-func examplesOf(entries []string) string {
-	if len(entries) == 0 {
-		return ""
-	}
-	return " (such as " + clip(strings.Join(entries[:min(len(entries), 2)], "; "), 300) + ")"
-}
-
-// entriesMissing describes the entries of a that b lacks.
-func entriesMissing(a, b *snapshot.TableData) []string {
-	has := map[string]bool{}
-	for row := range b.Rows {
-		has[describeEntry(b, row)] = true
-	}
-	var only []string
-	for row := range a.Rows {
-		if e := describeEntry(a, row); !has[e] {
-			has[e] = true // once
-			only = append(only, e)
-		}
-	}
-	return only
-}
-
-// describeEntry writes the columns of the list's order, which identify an entry.
-func describeEntry(data *snapshot.TableData, row int) string {
-	var words []string
-	for _, name := range tableNamed(availabilityName).order {
-		c, at := cellOf(data, name, row)
-		if c.Kind == snapshot.Text {
-			words = append(words, textAt(c, at))
-		} else {
-			words = append(words, fmt.Sprint(c.Ints[at]))
-		}
-	}
-	return strings.Join(words, "|")
+	return l.result.put(derived, duplicateRows{})
 }

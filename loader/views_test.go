@@ -219,8 +219,7 @@ func cutRows(path string, rows int) func(fstest.MapFS) {
 	}
 }
 
-// TestAvailabilityDump checks that a dump of the list of available data is used as it is, and that
-// the report notes where it differs from the data.
+// TestAvailabilityDump checks that a dump of the list of available data is used as it is.
 func TestAvailabilityDump(t *testing.T) {
 	t.Parallel()
 	columns := []string{
@@ -257,11 +256,7 @@ func TestAvailabilityDump(t *testing.T) {
 
 	other := bytes.Replace(dump.Bytes(), []byte("funding,Alpha"), []byte("funding,Alfa"), 1)
 	fsys["data_availability_view.csv"] = &fstest.MapFile{Data: other}
-	s, differs := buildViews(t, fsys)
-	if len(differs.Notes) != 1 || !strings.Contains(differs.Notes[0], "1 entries only in it") ||
-		!strings.Contains(differs.Notes[0], "1 only derived") {
-		t.Errorf("a dump with one other entry gives the notes %q", differs.Notes)
-	}
+	s, _ = buildViews(t, fsys)
 	want := strings.Replace(strings.Join(rows, "\n"), "funding|Alpha", "funding|Alfa", 1)
 	if got := strings.Join(segmentRows(t, s.Segments["data_availability"], columns), "\n"); got != want {
 		t.Errorf("the dump is not used:\n%s", got)
