@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +112,9 @@ func (c *catalog) preferCSV() {
 	}
 	c.files[catalogfile.RiskRole] = tables
 }
+
+// yearsInName matches the years at the end of the name of a file that is one of several.
+var yearsInName = regexp.MustCompile(`_((?:19|20)\d\d)(?:_((?:19|20)\d\d))?\.csv$`)
 
 // noteGaps notes the years between those in the names of a role's files of which there is no file.
 func (c *catalog) noteGaps(role string) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 	"unicode/utf8"
 
 	"hdqs/loader/catalogfile"
@@ -19,7 +18,7 @@ func (p *pass) readLocations(ctx context.Context) error {
 	const role, table = catalogfile.LocationRole, "location"
 	fault := cmp.Or(p.plan.kept(role), p.load.notFetched(role))
 	if fault == nil || !p.load.previous.hasRows(table) { // a list that was not fetched has an embedded copy
-		l := &locationReader{listReader: listReader{headers: locationHeaders, units: p.refs.units, now: p.refs.now}}
+		l := &locationReader{listReader: listReader{headers: locationHeaders, units: p.refs.units}}
 		fault = p.readList(ctx, role, l)
 		if fault == nil && l.unclear != nil {
 			fault = newListFault(role, l.unclear.file, "%w", l.unclear)
@@ -62,7 +61,7 @@ func (p *pass) readUnits(ctx context.Context) error {
 				"--allow-no-pcodes loads all the same", p.load.catalog.name)}
 	}
 	if fault == nil {
-		l := listReader{headers: unitHeaders, units: p.refs.units, now: p.refs.now}
+		l := listReader{headers: unitHeaders, units: p.refs.units}
 		fault = p.readList(ctx, role, &unitReader{listReader: l})
 	}
 	if fault == nil {
@@ -117,7 +116,6 @@ func (l *load) lostRows(role, table string, rows int) *listFault {
 type listReader struct {
 	headers []string
 	units   *units
-	now     int64 // time of the load
 	csv     *csvReader
 	report  *ResourceReport
 	at      []int
@@ -129,13 +127,6 @@ func (l *listReader) open(r *csvReader, report *ResourceReport) error {
 		l.at[i] = r.position(name)
 	}
 	return nil
-}
-
-// checkStart counts a place that the list of the present has from a day to come, or from long ago.
-func (l *listReader) checkStart(at int) {
-	if start, _ := parseDay(l.cell(at)); start > l.now+day || time.UnixMicro(start).UTC().Year() < 1900 {
-		l.report.odd(l.csv.cellFault(oddStart, l.headers[at], l.cell(at)))
-	}
 }
 
 func (l *listReader) rowsHeld() int { return len(l.units.countries) + len(l.units.listed) }
@@ -196,7 +187,6 @@ func (l *locationReader) readRow() *rowFault {
 	l.units.addCountry(countryUnit{
 		code: code, name: name, start: start, flags: l.readFlags(), classes: l.readClasses(),
 	})
-	l.checkStart(5)
 	return nil
 }
 
@@ -255,7 +245,6 @@ func (l *unitReader) readRow() *rowFault {
 	u.level, u.start = int(level), start
 	u.fault = l.csv.fault(unknownParent, fmt.Sprintf("%s, parent %s", clip(u.code, 100), clip(u.parent, 100)))
 	l.units.listed = append(l.units.listed, u)
-	l.checkStart(5)
 	return nil
 }
 

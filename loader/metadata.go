@@ -33,9 +33,12 @@ func (l *load) readPackages() *packages {
 		data, err := catalogfile.ReadFile(l.catalog.fsys, f.path, catalogfile.MaxBytes)
 		var p *packageInfo
 		if err == nil {
-			if p, err = parsePackage(data); err == nil && memory+p.memory() > maxPackagesMemory {
-				err = fmt.Errorf("with this package %d bytes of packages are held, at most %d are allowed",
-					memory+p.memory(), maxPackagesMemory)
+			if p, err = parsePackage(data); err == nil {
+				memory += len(data) + resourceMemory*len(p.Resources)
+			}
+			if memory > maxPackagesMemory {
+				err = fmt.Errorf("with this package %d bytes of packages are held, at most %d are allowed", memory,
+					maxPackagesMemory)
 			}
 			if err != nil {
 				err = fmt.Errorf("%s: %w", f.path, err)
@@ -45,7 +48,6 @@ func (l *load) readPackages() *packages {
 			l.report.refuse(catalogfile.PackageRole, f.path, err)
 			continue
 		}
-		memory += p.memory()
 		if found.byID[p.ID] != nil {
 			l.report.Notes = append(l.report.Notes,
 				fmt.Sprintf("%s: package %s was read before; this one counts", f.path, p.ID))
@@ -143,7 +145,7 @@ func (p *pass) putPackages(out listed) error {
 		for _, r := range kept {
 			if why, detail := p.addResource(resources, info, r); why != "" {
 				report.drop(&rowFault{file: info.path, reason: why, detail: "resource " + r.ID + detail})
-			} else if d := p.doubtOf(r); d != nil {
+			} else if d := r.doubt; d != nil {
 				report.odd(&rowFault{file: info.path, reason: d.reason, detail: "resource " + r.ID + ": " + d.detail})
 			}
 		}
@@ -155,23 +157,6 @@ func (p *pass) putPackages(out listed) error {
 		return err
 	}
 	return p.result.putRows(resources)
-}
-
-// doubtOf says in what a resource contradicts its package, the clock, or the snapshot before.
-func (p *pass) doubtOf(r *resourceInfo) *rowFault {
-	const day = 24 * int64(time.Hour/time.Microsecond)
-	at, _ := r.modified()
-	was := []byte(p.load.previous.state.Resources[r.ID].LastModified)
-	before, _ := parseInstant(was)
-	switch {
-	case r.doubt != nil:
-		return r.doubt
-	case at > max(p.load.time, time.Now().UnixMicro())+day:
-		return &rowFault{reason: futureChange, detail: quoted([]byte(r.LastModified))}
-	case at < before-before%second:
-		return &rowFault{reason: olderThanBefore, detail: quoted([]byte(r.LastModified)) + ", was " + quoted(was)}
-	}
-	return nil
 }
 
 // addDataset adds a row, or says why it cannot be used, with more about it after the name of the

@@ -62,13 +62,13 @@ type packageInfo struct {
 	Organization organization     `json:"organization"`
 	Resources    resourceInfos    `json:"resources"`
 
-	LicenseID        looseText `json:"license_id"`
-	LicenseTitle     looseText `json:"license_title"`
-	LicenseURL       looseText `json:"license_url"`
-	LicenseOther     looseText `json:"license_other"` // the terms of a license without a name
-	Caveats          looseText `json:"caveats"`
-	LastModified     looseText `json:"last_modified"`
-	MetadataModified looseText `json:"metadata_modified"`
+	LicenseID        catalogfile.Text `json:"license_id"`
+	LicenseTitle     catalogfile.Text `json:"license_title"`
+	LicenseURL       catalogfile.Text `json:"license_url"`
+	LicenseOther     catalogfile.Text `json:"license_other"` // the terms of a license without a name
+	Caveats          catalogfile.Text `json:"caveats"`
+	LastModified     catalogfile.Text `json:"last_modified"`
+	MetadataModified catalogfile.Text `json:"metadata_modified"`
 
 	path string // the file it was read from
 }
@@ -117,29 +117,13 @@ func (p *packageInfo) doubtOf(r *resourceInfo) *rowFault {
 	return nil
 }
 
-// memory is about how many bytes the package takes.
-func (p *packageInfo) memory() int {
-	n := resourceMemory + len(p.ID) + len(p.Name) + len(p.Title) + len(p.Organization.Name) + len(p.Organization.Title)
-	for _, t := range []looseText{
-		p.LicenseID, p.LicenseTitle, p.LicenseURL, p.LicenseOther, p.Caveats, p.LastModified, p.MetadataModified,
-	} {
-		n += len(t)
-	}
-	for i := range p.Resources {
-		r := &p.Resources[i]
-		n += resourceMemory + len(r.ID) + len(r.Name) + len(r.Format) + len(r.URL) + len(r.LastModified) +
-			len(r.MetadataModified) + len(r.Size) + len(r.CheckInfo)
-	}
-	return n
-}
-
 // describe is what the manifest says about the package.
 func (p *packageInfo) describe() store.Dataset {
+	text := func(t catalogfile.Text) string { return clip(strings.TrimSpace(string(t)), maxDescription) }
 	d := store.Dataset{
-		ID: p.ID, Name: clip(string(p.Name), maxDescription), Title: clip(string(p.Title), maxDescription),
-		Publisher: clip(string(p.Organization.Title), maxDescription),
-		License:   string(cmp.Or(p.LicenseTitle, p.LicenseID)), LicenseURL: licenseLink(string(p.LicenseURL)),
-		Terms: string(p.LicenseOther), Caveats: string(p.Caveats),
+		ID: p.ID, Name: text(p.Name), Title: text(p.Title), Publisher: text(p.Organization.Title),
+		License: text(cmp.Or(p.LicenseTitle, p.LicenseID)), LicenseURL: licenseLink(text(p.LicenseURL)),
+		Terms: text(p.LicenseOther), Caveats: text(p.Caveats),
 	}
 	if at, ok := parseInstant([]byte(cmp.Or(p.LastModified, p.MetadataModified))); ok {
 		d.Updated = time.UnixMicro(at - at%second).UTC()
@@ -232,25 +216,13 @@ func (r *resourceInfos) UnmarshalJSON(data []byte) (err error) {
 // maxDescription bounds each text that describes a package, in bytes.
 const maxDescription = 1000
 
-// looseText is a text that a package can do without: anything else is empty, and a long one is cut.
-type looseText string
-
-// UnmarshalJSON decodes the text.
-func (t *looseText) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*t = looseText(strings.Clone(clip(strings.TrimSpace(text), maxDescription)))
-	}
-	return nil
-}
-
 // Bounds of packages. All of them are held in memory, and an object of two bytes takes hundreds
 // when it is decoded.
 const (
 	maxPackageEntries = 5000     // resources of a package
 	maxPackageChecks  = 1000     // entries of fs_check_info
-	maxPackagesMemory = 32 << 20 // of all packages
-	resourceMemory    = 200      // of a resource without its texts
+	maxPackagesMemory = 64 << 20 // of all packages; their files have 40 kB each
+	resourceMemory    = 400      // of a resource without its texts
 )
 
 // maxDatasetID is longer than any dataset's id: it bounds what a hostile file can make CheckFile

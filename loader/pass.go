@@ -149,9 +149,6 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 	wanted, optional := th.headers()
 	f.file = sourceFile{}
 	f.file.dataset, f.file.resource = p.ownIDs(file)
-	if !th.list.Source.First {
-		f.file.years = yearsInName.FindStringSubmatch(plainName(file.path))
-	}
 	report, err := p.load.scan(ctx, file, wanted, optional, f)
 	if err != nil {
 		return nil, err
@@ -159,10 +156,6 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 	if e := report.Oddities[string(otherList)]; e != nil && 10*e.Count > 9*report.Rows.Kept {
 		return nil, fmt.Errorf("%s: %d of %d rows have a population_group of another list (files of refugees and "+
 			"returnees have one form); want the file of %s", file.path, e.Count, report.Rows.Kept, th.role)
-	}
-	if n := f.file.otherYears; n >= 100 && 2*n > report.Rows.Kept {
-		report.Faults = append(report.Faults, fmt.Sprintf("%d of %d rows begin in other years than its name says",
-			f.file.otherYears, report.Rows.Kept))
 	}
 	if f.file.ownUsed > 0 {
 		report.note(fmt.Sprintf("%d rows name no resource; they count for %s", f.file.ownUsed, f.file.resource))

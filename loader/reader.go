@@ -2,7 +2,6 @@ package loader
 
 import (
 	"fmt"
-	"regexp"
 )
 
 // step is one part of reading a row: it takes some cells of a file and sets some columns of a
@@ -59,10 +58,7 @@ type sourceFile struct {
 	resource []byte
 	ownUsed  int // how many rows these were used for
 
-	years      []string // that the name says: all, the first, the last; nil when it says none
-	startAt    int
-	otherYears int // rows that begin in other ones
-	steps      []rowStep
+	steps []rowStep
 }
 
 type sourceRow struct {
@@ -92,7 +88,6 @@ func (f *sourceReader) open(r *csvReader, report *ResourceReport) error {
 
 func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
 	f.file.csv, f.file.report = r, report
-	f.file.startAt = r.position(periodStart)
 	for _, s := range f.steps {
 		f.file.steps = append(f.file.steps, s.bind(f))
 	}
@@ -100,9 +95,6 @@ func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
 		report.Misplaced = map[string]MisplacedRows{}
 	}
 }
-
-// yearsInName matches the years at the end of the name of a file that is one of several.
-var yearsInName = regexp.MustCompile(`_((?:19|20)\d\d)(?:_((?:19|20)\d\d))?\.csv$`)
 
 // readSteps sets the columns of the current row.
 func (f *sourceReader) readSteps() *rowFault {
@@ -129,12 +121,6 @@ func (f *sourceReader) readRow() *rowFault {
 	}
 	if f.row.note != nil {
 		f.countNote(f.row.note)
-	}
-	if y := f.file.years; y != nil {
-		if start := csv.cell(f.file.startAt); len(start) > 4 &&
-			(string(start[:4]) < y[1] || string(start[:4]) > max(y[1], y[2])) {
-			f.file.otherYears++
-		}
 	}
 	return nil
 }

@@ -340,25 +340,22 @@ const (
 	totalNotAll     reason = "total_is_not_all"
 
 	// Of rows that are kept.
-	mpiMismatch     reason = "mpi_is_not_headcount_times_intensity"
-	severeAbove     reason = "in_severe_poverty_is_above_headcount"
-	shareMismatch   reason = "funding_pct_is_not_the_share"
-	riskMismatch    reason = "overall_risk_is_not_the_mean_of_three"
-	noErrorWord     reason = "error_says_none"      // the column error has a word such as nan or false
-	aboveLevel      reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
-	belowLevel      reason = "placed_below_level"   // at a level below its admin_level
-	noText          reason = "no_text"              // a name or title is empty
-	blankAround     reason = "blanks_around_code"   // of a country or a parent
-	otherParent     reason = "admin1_is_not_parent" // of the unit of level 2
-	otherDataset    reason = "resource_of_another_dataset"
-	nameTwice       reason = "name_of_another_dataset"
-	futureChange    reason = "modified_in_the_future"       // a resource, by its package
-	olderThanBefore reason = "modified_earlier_than_before" // than in the snapshot before
-	notAsListed     reason = "not_as_in_list"               // a name, a category, a position
-	otherList       reason = "group_of_another_list"        // refugees among returnees, or the other way round
-	oddStart        reason = "start_cannot_be"              // of a place in its list, in the future or before 1900
-	unknownCode     reason = "unknown_code"
-	duplicateRow    reason = "different_duplicate" // kept only in dumps
+	mpiMismatch   reason = "mpi_is_not_headcount_times_intensity"
+	severeAbove   reason = "in_severe_poverty_is_above_headcount"
+	shareMismatch reason = "funding_pct_is_not_the_share"
+	riskMismatch  reason = "overall_risk_is_not_the_mean_of_three"
+	noErrorWord   reason = "error_says_none"      // the column error has a word such as nan or false
+	aboveLevel    reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
+	belowLevel    reason = "placed_below_level"   // at a level below its admin_level
+	noText        reason = "no_text"              // a name or title is empty
+	blankAround   reason = "blanks_around_code"   // of a country or a parent
+	otherParent   reason = "admin1_is_not_parent" // of the unit of level 2
+	otherDataset  reason = "resource_of_another_dataset"
+	nameTwice     reason = "name_of_another_dataset"
+	notAsListed   reason = "not_as_in_list"        // a name, a category, a position
+	otherList     reason = "group_of_another_list" // refugees among returnees, or the other way round
+	unknownCode   reason = "unknown_code"
+	duplicateRow  reason = "different_duplicate" // kept only in dumps
 )
 
 // rowFault is a row that cannot be used; the rows around it can.

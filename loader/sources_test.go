@@ -123,7 +123,7 @@ func TestSourcesWithoutPackages(t *testing.T) {
 		}},
 		{
 			"fields of other types",
-			strings.Replace(smallPackage, `"title"`, `"license_title": 7, "caveats": ["x"], "title"`, 1),
+			strings.Replace(smallPackage, `"title"`, `"license_title": {}, "caveats": null, "title"`, 1),
 			store.Dataset{
 				ID: "set", Name: "stub", Title: "T", Publisher: "O", License: "CC0", Terms: "none",
 				Updated: at("2025-04-05T00:00:00Z"),
