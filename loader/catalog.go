@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"hdqs/internal/nearest"
 	"hdqs/loader/catalogfile"
 )
 
@@ -21,37 +20,22 @@ const DefaultCatalogURL = "https://data.humdata.org"
 // have no rows. Folders end in a slash.
 func Unread(other string) *Refusal {
 	role, file, _ := strings.Cut(other, "/")
-	folder := strings.ToLower(role)
+	folder, isFolder := strings.ToLower(role), strings.HasSuffix(other, "/")
+	why := "want files in the folder of their list, such as idps, with names that end in .csv, .csv.gz or .csv.zst"
 	switch {
 	case !IsDataRole(folder) && folder != catalogfile.ReferenceFolder:
-		return stranger(other)
+		if !isFolder && !catalogfile.IsTable(other) {
+			return nil
+		}
+		folder = ""
 	case role != folder:
-		return &Refusal{folder, other, other + " is not read: want a folder with the name " + folder}
-	case !strings.HasSuffix(file, "/") && !catalogfile.MayHaveRows("", file):
+		why = "want a folder with the name " + folder
+	case !isFolder && !catalogfile.MayHaveRows("", file):
 		return nil
 	case folder == catalogfile.ReferenceFolder:
-		return &Refusal{folder, other, other + " is not read: want one file for each list, such as " +
-			folder + "/market.csv"}
+		why = "want one file for each list, such as " + folder + "/market.csv"
 	}
-	return &Refusal{role, other, other + " is not read: want files in the folder " + role +
-		" itself, with names that end in .csv, .csv.gz or .csv.zst"}
-}
-
-// stranger is Unread of what is in no folder of a role: a file, or a folder with tables.
-func stranger(other string) *Refusal {
-	folder, isFolder := strings.CutSuffix(other, "/")
-	switch {
-	case !isFolder && !catalogfile.IsTable(other):
-		return nil
-	case !isFolder:
-		return &Refusal{"", other, other + " is not read: want it in the folder of its list, such as idps, or in " +
-			catalogfile.ReferenceFolder}
-	}
-	why := " is not read: no list has this folder"
-	if near := nearest.Of(folder, append(Roles(), catalogfile.ReferenceFolder)); near != "" {
-		why += "; did you mean " + near + "?"
-	}
-	return &Refusal{"", other, other + why}
+	return &Refusal{folder, other, other + " is not read: " + why}
 }
 
 // openCatalog lists a directory: by its catalog.json when that names resources, else by its

@@ -221,7 +221,7 @@ const maxDescription = 1000
 const (
 	maxPackageEntries = 5000     // resources of a package
 	maxPackageChecks  = 1000     // entries of fs_check_info
-	maxPackagesMemory = 64 << 20 // of all packages; their files have 40 kB each
+	maxPackagesMemory = 64 << 20 // of all packages; 1,700 of those published
 	resourceMemory    = 400      // of a resource without its texts
 )
 

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"hdqs/internal/atomicfile"
-	"hdqs/internal/objects"
 )
 
 // cache is a directory of objects named by their digest, and an index of what each resource was
@@ -107,12 +105,6 @@ func (c *cache) find(key string) (cacheEntry, bool) {
 	}
 	info, err := os.Stat(c.objectPath(e.SHA256))
 	return e, err == nil && info.Size() == e.Bytes
-}
-
-// md5Of is the MD5 of an object, "" if it cannot be read.
-func (c *cache) md5Of(sha string) string {
-	o, _ := objects.Dir(c.dir).Stat(context.Background(), "objects/"+sha) // without an ETag on an error
-	return o.ETag
 }
 
 // keep moves a downloaded file into the cache under its digest.

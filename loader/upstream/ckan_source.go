@@ -288,11 +288,10 @@ func separatePaths(files []FileState) {
 	}
 	for i := range files {
 		f := &files[i]
-		id, ending := unsafeInName.ReplaceAllString(f.ID, "_"), path.Ext(f.Path)
-		other := strings.TrimSuffix(f.Path, ending) + "_" + id[:min(len(id), maxFileName)] + ending
 		if wanted[strings.ToLower(f.Path)] > 1 {
-			f.Path, other = other, f.Path
+			id, ending := unsafeInName.ReplaceAllString(f.ID, "_"), path.Ext(f.Path)
+			f.Path = strings.TrimSuffix(f.Path, ending) + "_" + id[:min(len(id), maxFileName)] + ending
+			f.key = f.newKey()
 		}
-		f.key, f.otherKey = f.newKey(), f.Role+":"+f.ID+":"+other
 	}
 }

@@ -50,30 +50,16 @@ type savedListing struct {
 // lastListing is the file with the listing of the last tree, for when the source cannot be reached.
 const lastListing = "last-listing.json"
 
-// find returns the copy of a file, also if it had another path because of the name of another file.
-func (s *syncRun) find(f *FileState) (cacheEntry, bool) {
-	e, ok := s.cache.find(f.key)
-	if !ok && f.otherKey != "" {
-		if e, ok = s.cache.find(f.otherKey); ok {
-			s.cache.entries[f.key] = e
-		}
-	}
-	return e, ok
-}
-
 // fits reports whether a copy is the file as the catalog describes it. Without a digest and a time
 // of change the answer is no, and the source is asked by ETag.
-func (s *syncRun) fits(e *cacheEntry, f *FileState) bool {
+func fits(e *cacheEntry, f *FileState) bool {
 	if f.SHA256 != "" {
 		return e.SHA256 == f.SHA256
 	}
 	if f.LastModified == "" || e.LastModified != f.LastModified || e.Size != f.size {
 		return false
 	}
-	// The time of change stays the same in some uploads, the hash does not. A copy of a cache
-	// without hashes is compared by its bytes, so that it need not be downloaded again.
-	return e.Hash == f.hash ||
-		e.Hash == "" && (f.hash == e.SHA256 || f.md5 != "" && s.cache.md5Of(e.SHA256) == f.md5)
+	return e.Hash == f.hash // the time of change stays the same in some uploads, the hash does not
 }
 
 // downloads is how many files are fetched at once. The fetch client bounds the requests to each
@@ -105,7 +91,7 @@ func (s *syncRun) fetchAll(ctx context.Context, l *listing) {
 func (s *syncRun) fetchOne(ctx context.Context, f FileState, text []byte) FileState {
 	began := time.Now()
 	s.mu.Lock()
-	old, have := s.find(&f)
+	old, have := s.cache.find(f.key)
 	s.mu.Unlock()
 	switch {
 	case text != nil:
@@ -116,7 +102,7 @@ func (s *syncRun) fetchOne(ctx context.Context, f FileState, text []byte) FileSt
 		f.State, f.Why = loader.SourceUnchanged, old.Suspect
 		f.use(old)
 		s.touch(f.key, old.Hash)
-	case have && s.fits(&old, &f):
+	case have && fits(&old, &f):
 		f.State, f.Why = loader.SourceUnchanged, old.Suspect
 		f.use(old)
 		s.touch(f.key, f.hash)

@@ -50,7 +50,6 @@ type FileState struct {
 	SHA256  string `json:"sha256,omitempty"`
 
 	key      string
-	otherKey string // that it had if its path had no id, or had one
 	link     string // the address of the file, in a tree its path
 	size     int64
 	hash     string // as the catalog says it, in lower case

@@ -134,7 +134,7 @@ func (s *syncRun) dryRun(l *listing) {
 	for _, f := range l.files {
 		f.State, f.Bytes = loader.SourceNew, f.size
 		// A load reads a directory itself: only a mirror has copies of it.
-		if e, ok := s.find(&f); ok && s.from.kind() != "directory" && s.fits(&e, &f) {
+		if e, ok := s.cache.find(f.key); ok && s.from.kind() != "directory" && fits(&e, &f) {
 			f.State, f.Bytes = loader.SourceUnchanged, e.Bytes
 		}
 		s.summary.Files = append(s.summary.Files, f)
