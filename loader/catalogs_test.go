@@ -204,9 +204,6 @@ func printReport(r *Report) []string {
 		for _, fault := range f.Faults {
 			out = append(out, f.Role+" fault: "+fault)
 		}
-		if e := f.UnknownCodes; e != nil {
-			out = append(out, fmt.Sprintf("%s unknown codes %d, distinct %d", f.Role, e.Count, e.Distinct))
-		}
 		if f.Rows.InError > 0 {
 			out = append(out, fmt.Sprintf("%s in error %d", f.Role, f.Rows.InError))
 		}

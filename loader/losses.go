@@ -244,8 +244,8 @@ func (l *load) compareTexts(r *result, old store.SegmentRef) {
 }
 
 // unsaid are the reasons of rows that are kept and only counted: compareFiles says when those above
-// their level grow, the providers of some lists mix groups, and the others lose nothing.
-var unsaid = []reason{aboveLevel, otherParent, noErrorWord, duplicateRow, otherList}
+// their unit grow, the providers of some lists mix groups, and the others lose nothing.
+var unsaid = []reason{unknownCode, aboveLevel, otherParent, noErrorWord, duplicateRow, otherList}
 
 // Losses are the lines about what the snapshot lacks, has in an older form, or may have wrong.
 func (r *Report) Losses() (lines []string) {
@@ -357,9 +357,6 @@ func (r *Report) Counts() map[string]int {
 		}
 		for why, e := range f.Oddities {
 			counts[why] += e.Count
-		}
-		if f.UnknownCodes != nil {
-			counts[string(unknownCode)] += f.UnknownCodes.Count
 		}
 	}
 	for _, t := range r.Tables {

@@ -143,7 +143,7 @@ func (f *sourceReader) countNote(n *placeNote) {
 	f.rows.misplaced[uint32(f.rows.rows-1)] = uint32(rowSum(csv.raw)) | 1
 	m := report.Misplaced[n.country]
 	if n.unknown != "" {
-		report.unknownCode(csv.line, n.unknown)
+		report.odd(csv.fault(unknownCode, quoted([]byte(n.unknown))))
 		m.UnknownCodes++
 	}
 	if n.above != "" {

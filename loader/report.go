@@ -90,10 +90,6 @@ type ResourceReport struct {
 	// Drops counts rows by the reason for which they were dropped or skipped.
 	Drops map[string]*Examples `json:"drops,omitempty"`
 
-	// UnknownCodes are administrative codes that no list has; their rows are kept and placed at the
-	// country.
-	UnknownCodes *Examples `json:"unknown_codes,omitempty"`
-
 	// Oddities are only counted: the row is kept as it is.
 	Oddities map[string]*Examples `json:"oddities,omitempty"`
 
@@ -103,8 +99,7 @@ type ResourceReport struct {
 	ExtraColumns []string `json:"extra_columns,omitempty"` // that nothing reads
 	Notes        []string `json:"notes,omitempty"`
 
-	id    string // as catalog.json has it
-	codes map[string]bool
+	id string // as catalog.json has it
 }
 
 // fileCounts are what the next load compares its own with.
@@ -134,12 +129,11 @@ func (m MisplacedRows) grewFrom(old MisplacedRows) bool {
 	return grew(m.UnknownCodes, old.UnknownCodes) || grew(m.AboveLevel, old.AboveLevel)
 }
 
-// Examples counts something and keeps its first occurrences, as file:line and the value.
+// Examples counts something and keeps its first values, each once, as file:line and the value.
 type Examples struct {
-	Count    int      `json:"count"`
-	Distinct int      `json:"distinct,omitempty"`
-	First    []string `json:"first"`
-	ByRule   bool     `json:"by_rule,omitempty"` // the rows are no fault
+	Count  int      `json:"count"`
+	First  []string `json:"first"`
+	ByRule bool     `json:"by_rule,omitempty"` // the rows are no fault
 }
 
 // TableReport is one table of the snapshot.
@@ -239,19 +233,6 @@ func (r *ResourceReport) skip(f *rowFault) {
 // odd counts a row that is kept.
 func (r *ResourceReport) odd(f *rowFault) { count(&r.Oddities, f) }
 
-// unknownCode counts a row whose administrative code no list has, and names each code once.
-func (r *ResourceReport) unknownCode(line int, code string) {
-	if r.UnknownCodes == nil {
-		r.UnknownCodes, r.codes = &Examples{}, map[string]bool{}
-	}
-	r.UnknownCodes.Count++
-	if !r.codes[code] {
-		r.codes[code] = true
-		r.UnknownCodes.Distinct++
-		r.UnknownCodes.name(fmt.Sprintf("%s:%d: %s", r.Path, line, clip(code, 100)))
-	}
-}
-
 func (r *ResourceReport) note(text string) { r.Notes = append(r.Notes, text) }
 
 // maxExamples is how many examples of each reason a report keeps.
@@ -267,12 +248,9 @@ func count(m *map[string]*Examples, f *rowFault) {
 		(*m)[string(f.reason)] = e
 	}
 	e.Count++
-	e.name(clip(fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail), 300))
-}
-
-func (e *Examples) name(first string) {
-	if len(e.First) < maxExamples {
-		e.First = append(e.First, first)
+	isSame := func(first string) bool { return strings.HasSuffix(first, ": "+f.detail) }
+	if len(e.First) < maxExamples && !slices.ContainsFunc(e.First, isSame) {
+		e.First = append(e.First, clip(fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail), 300))
 	}
 }
 

@@ -20,16 +20,13 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "file\tread\tin error\tdropped\tskipped\tkept\tunknown codes\tbytes\tseconds\t\n")
+	fmt.Fprintf(t, "file\tread\tin error\tdropped\tskipped\tkept\tbytes\tseconds\t\n")
 	for _, f := range r.Resources {
-		c, unknown := f.Rows, 0
-		if f.UnknownCodes != nil {
-			unknown = f.UnknownCodes.Count
-		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t\n",
-			f.Path, c.Read, c.InError, c.Dropped, c.Skipped, c.Kept, unknown, f.Bytes, f.Seconds)
+		c := f.Rows
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t\n",
+			f.Path, c.Read, c.InError, c.Dropped, c.Skipped, c.Kept, f.Bytes, f.Seconds)
 	}
-	fmt.Fprintf(t, "all\t%d\t%d\t%d\t%d\t%d\t\t\t%.2f\t\n\n", r.Rows.Read, r.Rows.InError, r.Rows.Dropped,
+	fmt.Fprintf(t, "all\t%d\t%d\t%d\t%d\t%d\t\t%.2f\t\n\n", r.Rows.Read, r.Rows.InError, r.Rows.Dropped,
 		r.Rows.Skipped, r.Rows.Kept, r.Seconds)
 	fmt.Fprintf(t, "table\trows\tduplicates\tof these identical\tbytes\tsegment\t\n")
 	for _, s := range r.Tables {
@@ -95,9 +92,6 @@ func (r *ResourceReport) writeDetails(b *strings.Builder) {
 	}
 	for _, why := range reasons(r.Oddities) {
 		writeExamples(b, "kept, "+why, r.Oddities[why])
-	}
-	if r.UnknownCodes != nil {
-		writeExamples(b, fmt.Sprintf("kept at its country, %d unknown codes", r.UnknownCodes.Distinct), r.UnknownCodes)
 	}
 }
 
