@@ -122,7 +122,7 @@ func (p *pass) useFallback(
 		return ctx.Err()
 	case f == nil:
 		return nil
-	case !p.plan.revised() && !p.load.previous.hasRows(tables[0]):
+	case p.plan.why == nil && !p.load.previous.hasRows(tables[0]):
 		return f.why
 	}
 	var previous []*snapshot.TableData
@@ -162,18 +162,6 @@ var restoredColumns = map[string][]string{
 	"admin2":   {"code", "name", periodStart, "location_code", "admin1_code"},
 }
 
-// revise is the plan for a load that keeps a table although one of the tables of places changes.
-// Units follow their locations, but locations do not follow units.
-func revise(keptTable, changedPlaces string) plan {
-	why := fmt.Errorf("table %s is kept from the current snapshot and refers to places by number, "+
-		"so the places are kept as well: table %s would change", keptTable, changedPlaces)
-	p := plan{keptUnits: why}
-	if changedPlaces == "location" {
-		p.keptLocations = why
-	}
-	return p
-}
-
 // changedPlaces is the first table of places that differs from the previous snapshot's, "" when
 // none does.
 func (p *pass) changedPlaces() string {
@@ -186,11 +174,12 @@ func (p *pass) changedPlaces() string {
 }
 
 // conflict is the plan that must replace the present one, because a table is kept whose places have
-// changed.
+// changed. Units follow their locations, but locations do not follow units.
 func (p *pass) conflict() (next plan, found bool) {
 	kept, changed := p.result.keptPlaced, p.changedPlaces()
-	if p.plan.revised() || kept == "" || changed == "" {
+	if p.plan.why != nil || kept == "" || changed == "" {
 		return plan{}, false
 	}
-	return revise(kept, changed), true
+	return plan{fmt.Errorf("table %s is kept from the current snapshot and refers to places by number, "+
+		"so the places are kept as well: table %s would change", kept, changed), changed == "location"}, true
 }

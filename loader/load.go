@@ -127,23 +127,16 @@ type pass struct {
 // number and some table is kept, which is known when the themes have been read: they are read a
 // second time.
 type plan struct {
-	keptLocations error // why the previous list of locations is used; nil when it is not
-	keptUnits     error // why the previous list of units is used
+	why       error // why the previous lists of places are used; nil when they are not
+	locations bool  // that of locations too
 }
-
-// revised reports whether the plan uses lists of the previous snapshot.
-func (p plan) revised() bool { return p.keptUnits != nil }
 
 // kept is why the plan uses the previous list of a role, nil when it does not.
 func (p plan) kept(role string) *listFault {
-	why := p.keptUnits
-	if role == catalogfile.LocationRole {
-		why = p.keptLocations
-	}
-	if why == nil {
+	if p.why == nil || role == catalogfile.LocationRole && !p.locations {
 		return nil
 	}
-	return &listFault{role: role, why: why}
+	return &listFault{role: role, why: p.why}
 }
 
 // listFault is why the list of a role cannot be used, and the file it is about, if it is about one.
