@@ -33,15 +33,12 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestUnknownKeys parses files with a misspelt key: each is refused, and the key that was meant is
-// named.
+// TestUnknownKeys parses files with a misspelt key: each is refused by name.
 func TestUnknownKeys(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"format": 1, "resorces": []}`:                             `catalog.json: unknown key "resorces"; did you mean "resources"?`,
-		`{"format": 1, "catalogurl": "https://x.example"}`:          `did you mean "catalog_url"?`,
-		`{"resources": [{"rol": "idps", "path": "idps/a.csv"}]}`:    `unknown key "rol"; did you mean "role"?`,
-		`{"resources": [{"role": "idps", "checksum_of_it": "ab"}]}`: `unknown key "checksum_of_it"; there are role, path,`,
-		`{"format": 1} {}`: "after top-level value",
+		`{"format": 1, "resorces": []}`:                          `catalog.json: json: unknown field "resorces"`,
+		`{"resources": [{"rol": "idps", "path": "idps/a.csv"}]}`: `unknown field "rol"`,
+		`{"format": 1} {}`:                                       "after top-level value",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)

@@ -10,10 +10,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-
-	"hdqs/internal/nearest"
 )
 
 // Open opens a regular file. Anything else is refused before it is opened: opening a named pipe
@@ -199,40 +196,9 @@ func decodeStrict(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
-		return explainKey(err, to)
+		return err
 	}
 	return checkEnd(d)
-}
-
-// explainKey names the key that was meant in the error of an unknown one.
-func explainKey(err error, to any) error {
-	quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
-	if !ok {
-		return err
-	}
-	key, quoteErr := strconv.Unquote(quoted)
-	if quoteErr != nil {
-		return err
-	}
-	var keys []string
-	for t, i := reflect.TypeOf(to).Elem(), 0; i < t.NumField(); i++ {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		keys = append(keys, name)
-	}
-	return &UnknownKeyError{Key: key, Near: nearest.Of(key, keys), Known: keys}
-}
-
-// UnknownKeyError is a key that catalog.json does not have.
-type UnknownKeyError struct {
-	Key, Near string   // Near is the key that was most likely meant, or empty
-	Known     []string // all keys of the object
-}
-
-func (e *UnknownKeyError) Error() string {
-	if e.Near != "" {
-		return fmt.Sprintf("unknown key %.100q; did you mean %q?", e.Key, e.Near)
-	}
-	return fmt.Sprintf("unknown key %.100q; there are %s", e.Key, strings.Join(e.Known, ", "))
 }
 
 func checkEnd(d *json.Decoder) error {

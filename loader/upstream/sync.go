@@ -189,14 +189,12 @@ func openSource(ctx context.Context, o Options) (source, error) {
 	}
 	var badTree *badTreeError
 	var tooMany *catalogfile.TooManyError
-	var badKey *catalogfile.UnknownKeyError
 	switch {
 	case err == nil:
 		return tree, nil
 	case errors.Is(err, fetch.ErrRefused) || ctx.Err() != nil:
 		return nil, err
-	case errors.As(err, &badTree), errors.As(err, &tooMany), errors.Is(err, objects.ErrTooLarge),
-		errors.As(err, &badKey) && badKey.Near != "":
+	case errors.As(err, &badTree), errors.As(err, &tooMany), errors.Is(err, objects.ErrTooLarge):
 		tree.fault = err // it is a mirror, and its last good listing can be used
 		return tree, nil
 	}
