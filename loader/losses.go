@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdqs/loader/catalogfile"
@@ -205,16 +206,16 @@ func (l *load) compareFiles(r *result) {
 	}
 }
 
-// listTexts are the tables of which compareTexts compares texts: the key, and the texts.
+// listTexts are the tables of which compareTexts compares texts and flags: the key, and these.
 var listTexts = map[string][]string{
 	"dataset":  {"dataset_catalog_id", "dataset_catalog_stub", "dataset_catalog_title", "catalog_provider_name"},
 	"resource": {"resource_catalog_id", "name", "format"},
-	"location": {"code", "name"}, "admin1": {"code", "name"}, "admin2": {"code", "name", "admin1_code"},
+	"location": {"code", "name", "has_hrp", "in_gho"}, "admin1": {"code", "name"}, "admin2": {"code", "name", "admin1_code"},
 	"org_type": {"code", "description"}, "sector": {"code", "name"}, "currency": {"code", "name"},
 	"commodity": {"code", "name"}, "market": {"code", "name"},
 }
 
-// compareTexts names the entries of a list that have another text than before.
+// compareTexts names the entries of a list that have another text or flag than before.
 func (l *load) compareTexts(r *result, old store.SegmentRef) {
 	columns := listTexts[old.Table]
 	if columns == nil {
@@ -228,19 +229,26 @@ func (l *load) compareTexts(r *result, old store.SegmentRef) {
 	for _, name := range columns[1:] {
 		before := map[string]string{} // by key
 		for row := range was.Rows {
-			before[rowText(was, columns[0], row)] = rowText(was, name, row)
+			before[rowText(was, columns[0], row)] = textOrFlag(was, name, row)
 		}
 		var changed []string
 		for row := range now.Rows {
-			key, text := rowText(now, columns[0], row), rowText(now, name, row)
+			key, text := rowText(now, columns[0], row), textOrFlag(now, name, row)
 			if from, listed := before[key]; listed && from != text {
 				changed = append(changed, fmt.Sprintf("%s: %q, was %q", key, clip(text, 100), clip(from, 100)))
 			}
 		}
 		if slices.Sort(changed); changed != nil {
-			r.report.odd("%s of %s are others than before: %s", name, old.Table, someOf(changed, mostNames))
+			r.report.odd("%s of %s has changed: %s", name, old.Table, someOf(changed, mostNames))
 		}
 	}
+}
+
+func textOrFlag(data *snapshot.TableData, name string, row int) string {
+	if c, at := cellOf(data, name, row); c.Kind == snapshot.Bool {
+		return strconv.FormatBool(c.Ints[at] == 1)
+	}
+	return rowText(data, name, row)
 }
 
 // unsaid are the reasons of rows that are kept and only counted: compareFiles says when those above

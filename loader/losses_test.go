@@ -40,7 +40,7 @@ func TestLostValues(t *testing.T) {
 			`2 of 2 values of column code of table currency are gone, such as "AFN"`,
 		},
 		{"reference/location.csv", "|,Y,Y,|,,Y,|", "|,,,|,,,|", `no country has the flag "Has HRP" any more`},
-		{"reference/location.csv", "Nigeria,Y,Y,", "Nigeria,,,", `note: has_hrp of location: new: none; gone: "NGA"`},
+		{"reference/location.csv", "Nigeria,Y,Y,", "Nigeria,,,", `note: has_hrp of location has changed: NGA: "false", was "true"`},
 	} {
 		files, from, to := copyFS(t, whole), strings.Split(c.from, "|"), strings.Split(c.to, "|")
 		for i := range from {

@@ -76,21 +76,14 @@ func addSums(sums []uint64, seg *snapshot.Segment, g *snapshot.Group) {
 	}
 }
 
-// fewTexts are the texts of columns that have few, such as sectors or groups of people, and the
-// codes of countries that have a flag.
+// fewTexts are the texts of columns that have few, such as sectors or groups of people.
 func fewTexts(seg *snapshot.Segment) map[string][]string {
 	texts := map[string][]string{}
-	code, err := seg.Column("code")
 	for _, c := range seg.Columns() {
 		if c.Kind == snapshot.Text && c.Cardinality() <= 200 && c.Name != "resource_catalog_id" &&
 			(c.Group == nil || c.Group.Name != "place") && !strings.Contains(c.Name, "location_") {
 			for i := range uint32(c.Cardinality()) {
 				texts[c.Name] = append(texts[c.Name], strconv.Quote(c.TextOf(i)))
-			}
-		}
-		for row := uint32(0); err == nil && c.Kind == snapshot.Bool && c.Group == nil && int(row) < c.Len(); row++ {
-			if c.Int(row) == 1 {
-				texts[c.Name] = append(texts[c.Name], strconv.Quote(code.Text(row)))
 			}
 		}
 	}
