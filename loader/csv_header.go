@@ -47,7 +47,6 @@ func (r *csvReader) missing(wanted []string) error {
 // checkRenamed refuses a file in which a column that it may lack has another name, as the ids had
 // before 2025: rows in error would be served, or rows would look as if they named no source.
 func checkRenamed(r *csvReader) error {
-	dataset, resource := r.position("dataset_hdx_id") >= 0, r.position("resource_hdx_id") >= 0
 	for _, name := range []string{"error", "dataset_hdx_id", "resource_hdx_id"} {
 		if r.position(name) >= 0 {
 			continue
@@ -56,11 +55,8 @@ func checkRenamed(r *csvReader) error {
 			return fmt.Errorf("%s: header lacks %s and has %s; rename it", r.name, name, r.header[i])
 		}
 	}
-	switch {
-	case dataset && !resource:
-		return fmt.Errorf("%s: header lacks resource_hdx_id, but has dataset_hdx_id", r.name)
-	case resource && !dataset:
-		return fmt.Errorf("%s: header lacks dataset_hdx_id, but has resource_hdx_id", r.name)
+	if (r.position("dataset_hdx_id") >= 0) != (r.position("resource_hdx_id") >= 0) {
+		return fmt.Errorf("%s: header has one of dataset_hdx_id and resource_hdx_id and lacks the other one", r.name)
 	}
 	return nil
 }

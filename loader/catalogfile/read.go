@@ -2,6 +2,7 @@ package catalogfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,18 +39,11 @@ func Open(fsys fs.FS, path string) (fs.File, fs.FileInfo, error) {
 }
 
 func checkRegular(path string, info fs.FileInfo) error {
-	kind := "device"
-	switch mode := info.Mode(); {
-	case mode.IsRegular():
+	kinds := map[fs.FileMode]string{fs.ModeDir: "folder", fs.ModeNamedPipe: "named pipe", fs.ModeSocket: "socket"}
+	if info.Mode().IsRegular() {
 		return nil
-	case mode.IsDir():
-		kind = "folder"
-	case mode&fs.ModeNamedPipe != 0:
-		kind = "named pipe"
-	case mode&fs.ModeSocket != 0:
-		kind = "socket"
 	}
-	return fmt.Errorf("%s: not a regular file but a %s", path, kind)
+	return fmt.Errorf("%s: not a regular file but a %s", path, cmp.Or(kinds[info.Mode().Type()], "device"))
 }
 
 // ReadFile reads a regular file of at most limit bytes.
