@@ -210,7 +210,8 @@ func (l *load) compareFiles(r *result) {
 var listTexts = map[string][]string{
 	"dataset":  {"dataset_catalog_id", "dataset_catalog_stub", "dataset_catalog_title", "catalog_provider_name"},
 	"resource": {"resource_catalog_id", "name", "format"},
-	"location": {"code", "name", "has_hrp", "in_gho"}, "admin1": {"code", "name"}, "admin2": {"code", "name", "admin1_code"},
+	"location": {"code", "name", "has_hrp", "in_gho"}, "admin1": {"code", "name"},
+	"admin2":   {"code", "name", "admin1_code"},
 	"org_type": {"code", "description"}, "sector": {"code", "name"}, "currency": {"code", "name"},
 	"commodity": {"code", "name"}, "market": {"code", "name"},
 }
