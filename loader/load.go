@@ -209,7 +209,7 @@ func (r *result) putRows(b *tableBuilder) error {
 }
 
 func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
-	counts := tableCounts{found, countTexts(data, isFormula), countTexts(data, isOddText)}
+	counts := tableCounts{found, countOddTexts(data)}
 	segment, err := r.store.Segments.PutSegment(data)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", data.Name, err)

@@ -151,12 +151,8 @@ type TableReport struct {
 type tableCounts struct {
 	Duplicates duplicateRows `json:"duplicates"` // rows that another one with the same key replaced
 
-	// FormulaTexts are the columns with texts that begin with =, +, -, @, a tab or a CR. Such rows
-	// are kept as they are.
-	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
-
 	// OddTexts are the columns with texts that isOddText marks. Such rows are kept as they are.
-	OddTexts []formulaTexts `json:"odd_texts,omitempty"`
+	OddTexts []oddTexts `json:"odd_texts,omitempty"`
 }
 
 // duplicateRows counts the rows that were replaced by another one with the same key.
@@ -167,9 +163,8 @@ type duplicateRows struct {
 	Examples  []string `json:"examples,omitempty"` // of the first different ones: where they are, and their key
 }
 
-// formulaTexts counts the rows of one column whose text begins like a formula of a spreadsheet. The
-// text is served as it is, in CSV too, where a spreadsheet that opens the file may run it.
-type formulaTexts struct {
+// oddTexts counts the rows of one column with such a text.
+type oddTexts struct {
 	Column string `json:"column"`
 	Rows   int    `json:"rows"`
 	First  string `json:"first"` // the first such text

@@ -55,12 +55,6 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, f := range r.Resources {
 		f.writeDetails(&b)
 	}
-	for i := range r.Tables {
-		for _, f := range r.Tables[i].FormulaTexts {
-			fmt.Fprintf(&b, "%d × text like a formula of a spreadsheet, table %s, column %s, first: %q\n",
-				f.Rows, r.Tables[i].Table, f.Column, f.First)
-		}
-	}
 	fmt.Fprintf(&b, "snapshot %s of %s: %s\n", r.Snapshot, r.SnapshotTime.Format("2006-01-02T15:04:05Z"), r.Outcome)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -142,14 +142,6 @@ func countriesOf(data *snapshot.TableData) []string {
 	return codes
 }
 
-// formulaStarts are the characters that a spreadsheet takes for the start of a formula, directly or
-// after it has dropped them.
-const formulaStarts = "=+-@\t\r"
-
-func isFormula(_, text string) bool {
-	return text != "" && strings.IndexByte(formulaStarts, text[0]) >= 0
-}
-
 // oddForm matches letters that were read in another encoding, those and digits of full width,
 // markup, and characters that nobody sees: nobody finds such a name or code. Persian and Indian
 // names have joiners.
@@ -181,13 +173,13 @@ var oddCode = regexp.MustCompile(`^[\s\pZ]|[\s\pZ]$|^['#]|^\d+[.,]\d+$|^\d(?:\.\
 
 var ageForm = regexp.MustCompile(`^(?:(?:0|[1-9]\d*)(?:-[1-9]\d*|-0|\+)?|\pL.*)?$`)
 
-// countTexts lists the columns of a table that have texts of a kind. Most dictionaries hold none,
-// and only the rows of those that do are counted.
-func countTexts(data *snapshot.TableData, is func(column, text string) bool) (found []formulaTexts) {
+// countOddTexts lists the columns of a table that have such texts. Most dictionaries hold none, and
+// only the rows of those that do are counted.
+func countOddTexts(data *snapshot.TableData) (found []oddTexts) {
 	count := func(c *snapshot.ColumnData, tuples []uint32) { // their positions by row; nil for a column of rows
-		marked, f := map[uint32]bool{}, formulaTexts{Column: c.Name}
+		marked, f := map[uint32]bool{}, oddTexts{Column: c.Name}
 		for code, text := range c.Values {
-			if c.Kind == snapshot.Text && is(c.Name, text) {
+			if c.Kind == snapshot.Text && isOddText(c.Name, text) {
 				marked[uint32(code)] = true
 			}
 		}
