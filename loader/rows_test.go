@@ -165,11 +165,12 @@ func TestOtherUnitsOfCountry(t *testing.T) {
 		now  string
 		want bool
 	}{
-		"names":      {list(next, same), true},
-		"parents":    {list(same, next), true},
-		"some names": {list(func(i int) int { return i / 8 * 8 }, same), true},
-		"one name":   {list(func(i int) int { return max(i, 1) }, same), false},
-		"a new unit": {list(same, same) + "TCD,2,TD99X,U,TD01,2017-01-01\n", false},
+		"names":       {list(next, same), true},
+		"parents":     {list(same, next), true},
+		"some names":  {list(func(i int) int { return i / 8 * 8 }, same), true},
+		"one name":    {list(func(i int) int { return max(i, 1) }, same), false},
+		"a new unit":  {list(same, same) + "TCD,2,TD99X,U,TD01,2017-01-01\n", false},
+		"a unit gone": {strings.Replace(list(same, same), "TCD,2,TD90,U0,TD00,2017-01-01\n", "", 1), false},
 	} {
 		files, st := smallCatalog(t), openStore(t)
 		for i, text := range []string{list(same, same), c.now, c.now} {

@@ -59,7 +59,7 @@ func codesOf(g *snapshot.Group) []uint32 {
 // addSums adds the sums of the values of a group, or of rows.
 func addSums(sums []uint64, seg *snapshot.Segment, g *snapshot.Group) {
 	for _, c := range seg.Columns() {
-		if c.Group != g || strings.HasSuffix(c.Name, "_ref") || g != nil && c.Kind == snapshot.Bool {
+		if c.Group != g || c.Name == "id" || strings.HasSuffix(c.Name, "_ref") || g != nil && c.Kind == snapshot.Bool {
 			continue
 		}
 		for i, sum := range sums {
@@ -76,11 +76,12 @@ func addSums(sums []uint64, seg *snapshot.Segment, g *snapshot.Group) {
 	}
 }
 
-// fewTexts are the texts of columns that have few, such as sectors or groups of people.
+// fewTexts are the texts of columns that have few, such as sectors or groups of people, and the
+// codes of a list.
 func fewTexts(seg *snapshot.Segment) map[string][]string {
 	texts := map[string][]string{}
 	for _, c := range seg.Columns() {
-		if c.Kind == snapshot.Text && c.Cardinality() <= 200 && c.Name != "resource_catalog_id" &&
+		if c.Kind == snapshot.Text && (c.Cardinality() <= 200 || c.Name == "code") && c.Name != "resource_catalog_id" &&
 			(c.Group == nil || c.Group.Name != "place") && !strings.Contains(c.Name, "location_") {
 			for i := range uint32(c.Cardinality()) {
 				texts[c.Name] = append(texts[c.Name], strconv.Quote(c.TextOf(i)))
@@ -91,7 +92,11 @@ func fewTexts(seg *snapshot.Segment) map[string][]string {
 }
 
 func without(texts, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return slices.Contains(others, text) })
+	known := map[string]bool{}
+	for _, text := range others {
+		known[text] = true
+	}
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return known[text] })
 }
 
 // parts are a table "", its countries "AFG" and their years "AFG 2024".
