@@ -70,6 +70,9 @@ const downloads = 16
 // workbook takes up to tens of megabytes.
 const checksAtOnce = 2
 
+// listedBefore is why a file is refused that would take the place of another one.
+const listedBefore = "the catalog lists another file before that has this path too"
+
 func (s *syncRun) fetchAll(ctx context.Context, l *listing) {
 	for i := range l.files {
 		s.total += l.files[i].size
@@ -77,7 +80,13 @@ func (s *syncRun) fetchAll(ctx context.Context, l *listing) {
 	results := make([]FileState, len(l.files))
 	var group errgroup.Group // without errors: each file has its own state
 	group.SetLimit(downloads)
-	for i := range l.files {
+	listed := map[string]bool{}
+	for i, f := range l.files {
+		if results[i] = f; listed[f.key] {
+			results[i].State, results[i].Why = loader.SourceRefused, listedBefore
+			continue
+		}
+		listed[f.key] = true
 		group.Go(func() error {
 			results[i] = s.fetchOne(ctx, l.files[i], l.texts[l.files[i].key])
 			return nil

@@ -33,7 +33,7 @@ func (s *syncRun) writeTree() error {
 	for i := range s.summary.Files {
 		f := &s.summary.Files[i]
 		if f.SHA256 != "" && linked[f.Path] {
-			f.State, f.Why = loader.SourceRefused, "the catalog lists another file before that has this path too"
+			f.State, f.Why = loader.SourceRefused, listedBefore
 		}
 		if f.SHA256 == "" || f.State == loader.SourceRefused {
 			continue
