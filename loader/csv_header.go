@@ -55,8 +55,11 @@ func checkRenamed(r *csvReader) error {
 			return fmt.Errorf("%s: header lacks %s and has %s; rename it", r.name, name, r.header[i])
 		}
 	}
-	if (r.position("dataset_hdx_id") >= 0) != (r.position("resource_hdx_id") >= 0) {
-		return fmt.Errorf("%s: header has one of dataset_hdx_id and resource_hdx_id and lacks the other one", r.name)
+	ids := []string{"dataset_hdx_id", "resource_hdx_id"}
+	for i, name := range ids {
+		if other := ids[1-i]; r.position(name) < 0 && r.position(other) >= 0 {
+			return fmt.Errorf("%s: header lacks %s, but has %s", r.name, name, other)
+		}
 	}
 	return nil
 }

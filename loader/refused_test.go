@@ -25,7 +25,7 @@ func TestRenamedColumns(t *testing.T) {
 		"dataset_id,resource_id":                      "lacks dataset_hdx_id and has dataset_id",
 		"hdx_dataset_id,resource_hdx_id":              "lacks dataset_hdx_id and has hdx_dataset_id",
 		"dataset_hdx_id,Resource ID":                  "lacks resource_hdx_id and has Resource ID",
-		"dataset_hdx_id,error":                        "one of dataset_hdx_id and resource_hdx_id",
+		"dataset_hdx_id,error":                        "lacks resource_hdx_id, but has dataset_hdx_id",
 	} {
 		r, err := newCSV("a.csv", strings.NewReader(header+"\na,b\n"), nil, nil)
 		testkit.Must(t, err)
