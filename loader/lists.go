@@ -129,6 +129,8 @@ func (l *listReader) open(r *csvReader, report *ResourceReport) error {
 	return nil
 }
 
+func (l *listReader) skipMarked() {}
+
 func (l *listReader) rowsHeld() int { return len(l.units.countries) + len(l.units.listed) }
 
 // placeMemory is about how many bytes a country or a unit takes. There are 33,000 of them.

@@ -175,7 +175,8 @@ func (l *load) compareRows(r *result) {
 }
 
 // compareFiles adds a fault to a file for each country of which more rows are misplaced than
-// before. Counts of a role that were not made before are only summed up.
+// before, or the last row at a unit is. Counts of a role that were not made before are only summed
+// up.
 func (l *load) compareFiles(r *result) {
 	var first []string
 	for _, f := range r.report.Resources {
@@ -192,7 +193,7 @@ func (l *load) compareFiles(r *result) {
 			switch now, old := f.Misplaced[country], before[country]; {
 			case !counted:
 				countries = append(countries, fmt.Sprintf("%s %d", country, max(now.UnknownCodes, now.AboveLevel)))
-			case now.grewFrom(old):
+			case now.grewFrom(old), now != old && l.lostUnits(r, f.Role, country):
 				f.Faults = append(f.Faults, fmt.Sprintf("more rows are above their unit: %s: %s; before: %s; "+
 					"compare their codes with the list of units", country, now, old))
 			}
@@ -204,6 +205,25 @@ func (l *load) compareFiles(r *result) {
 	if slices.Sort(first); len(first) > 0 {
 		r.report.Summary = "rows above their unit, counted for the first time: " + strings.Join(first, "; ")
 	}
+}
+
+// lostUnits reports whether a table made of a role had rows at units of a country, and has none any
+// more.
+func (l *load) lostUnits(r *result, role, country string) bool {
+	atUnit := func(e available) bool {
+		return e.locationCode == country && e.code1 != "" && !strings.HasSuffix(e.code1, placeholderSuffix)
+	}
+	for _, th := range dataThemes {
+		name := th.table.name
+		if th.role != role && !slices.Contains(th.joins(), role) || slices.ContainsFunc(r.available[name], atUnit) {
+			continue
+		}
+		before, _ := l.previous.available(name) // nothing to compare with in a damaged store
+		if slices.ContainsFunc(before, atUnit) {
+			return true
+		}
+	}
+	return false
 }
 
 // listTexts are the tables of which compareTexts compares texts and flags: the key, and these.

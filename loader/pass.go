@@ -157,6 +157,7 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 		return nil, fmt.Errorf("%s: %d of %d rows have a population_group of another list (files of refugees and "+
 			"returnees have one form); want the file of %s", file.path, e.Count, report.Rows.Kept, th.role)
 	}
+	f.reportMarked(report)
 	if f.file.ownUsed > 0 {
 		report.note(fmt.Sprintf("%d rows name no resource; they count for %s", f.file.ownUsed, f.file.resource))
 	}

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"slices"
 )
 
 // step is one part of reading a row: it takes some cells of a file and sets some columns of a
@@ -59,6 +60,10 @@ type sourceFile struct {
 	ownUsed  int // how many rows these were used for
 
 	steps []rowStep
+
+	countryAt []int           // positions of its columns that name a country
+	kept      map[string]bool // countries with a row that is kept
+	marked    map[string]int  // rows in error of listed countries
 }
 
 type sourceRow struct {
@@ -91,7 +96,16 @@ func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
 	for _, s := range f.steps {
 		f.file.steps = append(f.file.steps, s.bind(f))
 	}
-	if f.refs.units != nil && f.rows.has("stored_admin1_code") {
+	if f.refs.units == nil {
+		return
+	}
+	f.file.kept, f.file.marked = map[string]bool{}, map[string]int{}
+	for _, name := range []string{"location_code", "origin_location_code", "asylum_location_code"} {
+		if at := r.position(name); at >= 0 {
+			f.file.countryAt = append(f.file.countryAt, at)
+		}
+	}
+	if f.rows.has("stored_admin1_code") {
 		report.Misplaced = map[string]MisplacedRows{}
 	}
 }
@@ -122,6 +136,11 @@ func (f *sourceReader) readRow() *rowFault {
 	if f.row.note != nil {
 		f.countNote(f.row.note)
 	}
+	for _, at := range f.file.countryAt {
+		if code := csv.cell(at); !f.file.kept[string(code)] {
+			f.file.kept[string(code)] = true
+		}
+	}
 	return nil
 }
 
@@ -151,6 +170,33 @@ func (f *sourceReader) countNote(n *placeNote) {
 		m.AboveLevel++
 	}
 	report.Misplaced[n.country] = m
+}
+
+func (f *sourceReader) skipMarked() {
+	for _, at := range f.file.countryAt {
+		code := string(f.file.csv.cell(at))
+		if _, listed := f.refs.units.countryOf[code]; listed {
+			f.file.marked[code]++
+		}
+	}
+}
+
+// reportMarked reports a file, or countries in a file, of which no row is left because upstream has
+// marked them in error.
+func (f *sourceReader) reportMarked(report *ResourceReport) {
+	var names []string
+	for code, n := range f.file.marked {
+		if !f.file.kept[code] {
+			names = append(names, fmt.Sprintf("%s (%d)", code, n))
+		}
+	}
+	slices.Sort(names)
+	if names == nil && report.Rows.InError > 0 && report.Rows.Kept == 0 {
+		names = []string{fmt.Sprintf("the file (%d)", report.Rows.InError)}
+	}
+	if names != nil {
+		report.Faults = append(report.Faults, "rows are marked in error and none is kept: "+someOf(names, mostNames))
+	}
 }
 
 func (f *sourceReader) rowsHeld() int { return f.rows.rows }

@@ -32,7 +32,8 @@ func idpsOf(rows map[string]int) *fstest.MapFile {
 }
 
 // TestMisplacedRows loads a file night after night, with more and more rows above their unit. A
-// country that has a tenth and ten more is a fault of this load only.
+// country that has a tenth and ten more, or no row at a unit any more, is a fault of this load
+// only.
 func TestMisplacedRows(t *testing.T) {
 	t.Parallel()
 	files := smallCatalog(t)
@@ -47,6 +48,8 @@ func TestMisplacedRows(t *testing.T) {
 		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021011 2": 3}, ""},
 		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021011 2": 3, "TCD TD0101 2": 9}, ""},
 		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021011 2": 3, "TCD TD0101 2": 19}, "TCD"},
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021099 2": 3, "TCD TD0101 2": 19}, "NGA"},
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021099 2": 3, "TCD TD0101 2": 19}, ""},
 	}
 	for i, night := range nights {
 		files["idps/a.csv"] = idpsOf(night.rows)
@@ -195,6 +198,25 @@ func TestYearsOfFiles(t *testing.T) {
 		if slices.Contains(c.notes, "conflict-events: no file of the years 2026 to 2027") != want {
 			t.Errorf("%s and e_2028.csv: %q", path, c.notes)
 		}
+	}
+}
+
+// TestMisplacedOfLists checks that markets of a country that lose their units are seen in the
+// prices.
+func TestMisplacedOfLists(t *testing.T) {
+	t.Parallel()
+	files := catalogOf(append(readSections(t, "testdata/catalogs/base.txt"),
+		readSections(t, "testdata/catalogs/place_from_market.txt")...))
+	st := openStore(t)
+	if r := build(t, st, files, someDay); strings.Contains(strings.Join(r.Losses(), "\n"), "above their unit") {
+		t.Fatalf("%q", r.Losses())
+	}
+	list := files["reference/market.csv"]
+	list.Data = []byte(strings.ReplaceAll(string(list.Data), "AF0102", "AF0192"))
+	r := build(t, st, files, someDay.Add(time.Hour))
+	if said := strings.Join(r.Losses(), "\n"); !strings.Contains(said,
+		"fault: reference/market.csv: more rows are above their unit: AFG") {
+		t.Errorf("%s", said)
 	}
 }
 

@@ -33,6 +33,9 @@ type rowReader interface {
 	// readRow takes the current row. A fault drops the row.
 	readRow() *rowFault
 
+	// skipMarked is called for a row that upstream has marked in error.
+	skipMarked()
+
 	// rowsHeld is how many rows of all files are in memory, and distinctHeld about how many bytes
 	// their distinct texts take.
 	rowsHeld() int
@@ -87,7 +90,7 @@ func (s *scanner) scan(
 		case err != nil:
 			report.drop(fault)
 			continue
-		case inError >= 0 && len(r.cells[inError]) > 0 && skipRow(r, inError, report):
+		case inError >= 0 && len(r.cells[inError]) > 0 && skipRow(r, inError, report, to):
 			continue
 		}
 		switch fault := to.readRow(); {
@@ -114,11 +117,8 @@ func (s *scanner) scan(
 		}
 	}
 	s.progress.move(from)
-	switch {
-	case report.Rows.Read == 0:
+	if report.Rows.Read == 0 {
 		report.Faults = append(report.Faults, "no rows under the header")
-	case report.Rows.Kept == 0 && report.Rows.InError > 0:
-		report.Faults = append(report.Faults, "rows are marked in error and none is kept")
 	}
 	report.SHA256, err = from.finish()
 	report.Bytes = from.packed
@@ -133,7 +133,7 @@ var noErrorWords = strings.Fields(`nan na n/a #n/a <na> nat none null nil undefi
 	`[] {} () '' "" set() ok`)
 
 // skipRow decides about a row whose column error is not empty, and counts it.
-func skipRow(r *csvReader, inError int, report *ResourceReport) bool {
+func skipRow(r *csvReader, inError int, report *ResourceReport, to rowReader) bool {
 	switch word := bytes.ToLower(bytes.TrimSpace(r.cells[inError])); {
 	case len(word) == 0: // nobody meant it
 		report.drop(r.cellFault(blankError, "error", r.cells[inError]))
@@ -142,6 +142,7 @@ func skipRow(r *csvReader, inError int, report *ResourceReport) bool {
 		return false
 	default:
 		report.Rows.InError++
+		to.skipMarked()
 	}
 	return true
 }
