@@ -99,19 +99,26 @@ func without(texts, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return known[text] })
 }
 
-// parts are a table "", its countries "AFG" and their years "AFG 2024".
-type parts map[string]*part
+// partOf is a table, a country in it, or a year of a country.
+type partOf struct {
+	country string
+	year    int
+}
+
+type parts map[partOf]*part
 
 type part struct {
 	rows         [2]int // now and before; not of years
 	sought, gone int    // of those before
 }
 
-func (p parts) at(name string) *part {
-	if p[name] == nil {
-		p[strings.Clone(name)] = &part{}
+func (p parts) at(country string, year int) *part {
+	of := partOf{country, year}
+	if p[of] == nil {
+		of.country = strings.Clone(country)
+		p[of] = &part{}
 	}
-	return p[name]
+	return p[of]
 }
 
 func (p *part) seek(found bool) {
@@ -128,10 +135,10 @@ func (p parts) count(seg *snapshot.Segment, before int, sums []uint64, found map
 		case before == 0:
 			found[sum] = true
 		default:
-			p.at("").seek(found[sum])
+			p.at("", 0).seek(found[sum])
 		}
 	}
-	p.at("").rows[before] = len(sums)
+	p.at("", 0).rows[before] = len(sums)
 	start, err := seg.Column(periodStart)
 	for _, c := range seg.Columns() {
 		if !isCountry(c.Name, c.Kind) {
@@ -143,14 +150,14 @@ func (p parts) count(seg *snapshot.Segment, before int, sums []uint64, found map
 			if rows[at]++; sum == 0 || before == 0 {
 				continue
 			}
-			p.at(c.Text(at)).seek(found[sum])
+			p.at(c.Text(at), 0).seek(found[sum])
 			if err == nil {
 				year := time.UnixMicro(start.Int(start.Position(uint32(row)))).UTC().Year()
-				p.at(c.Text(at) + " " + strconv.Itoa(year)).seek(found[sum])
+				p.at(c.Text(at), year).seek(found[sum])
 			}
 		}
 		for at, n := range rows {
-			p.at(c.Text(uint32(at))).rows[before] += n
+			p.at(c.Text(uint32(at)), 0).rows[before] += n
 		}
 	}
 }
@@ -174,21 +181,23 @@ func (l *load) compareParts(r *result, old store.SegmentRef, fall *Fall) {
 	}
 	var others []string
 	said := map[string]bool{} // countries, or "" for the whole table
-	for _, of := range slices.Sorted(maps.Keys(all)) {
-		p, text := all[of], of
+	for _, of := range slices.SortedFunc(maps.Keys(all), func(a, b partOf) int {
+		return cmp.Or(strings.Compare(a.country, b.country), a.year-b.year)
+	}) {
+		p := all[of]
 		now, before := p.rows[0], p.rows[1]
-		country, _, isYear := strings.Cut(of, " ")
-		if !isYear {
-			text = fmt.Sprintf("%s (%d rows, %d before)", cmp.Or(of, "in all"), now, before)
+		text := fmt.Sprintf("%s (%d rows, %d before)", cmp.Or(of.country, "in all"), now, before)
+		if of.year != 0 {
+			text = fmt.Sprintf("%s %d", of.country, of.year)
 		}
 		switch {
-		case of != "" && now < min(before, 1):
-			fall.Countries = append(fall.Countries, of)
-		case of != "" && before >= 20 && 3*now < before:
+		case of.country != "" && now < min(before, 1):
+			fall.Countries = append(fall.Countries, of.country)
+		case of.country != "" && before >= 20 && 3*now < before:
 			fall.Countries = append(fall.Countries, text)
-		case said[""] || said[country]:
+		case said[""] || said[of.country]:
 		case before >= 20 && 2*now > 3*before, p.sought >= 8 && 3*p.gone > p.sought:
-			others, said[country] = append(others, text), true
+			others, said[of.country] = append(others, text), true
 		}
 	}
 	for name, was := range texts[1] {
