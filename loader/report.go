@@ -134,6 +134,8 @@ type Examples struct {
 	Count  int      `json:"count"`
 	First  []string `json:"first"`
 	ByRule bool     `json:"by_rule,omitempty"` // the rows are no fault
+
+	values []string // of First
 }
 
 // TableReport is one table of the snapshot.
@@ -243,8 +245,8 @@ func count(m *map[string]*Examples, f *rowFault) {
 		(*m)[string(f.reason)] = e
 	}
 	e.Count++
-	isSame := func(first string) bool { return strings.HasSuffix(first, ": "+f.detail) }
-	if len(e.First) < maxExamples && !slices.ContainsFunc(e.First, isSame) {
+	if len(e.First) < maxExamples && !slices.Contains(e.values, f.detail) {
+		e.values = append(e.values, f.detail)
 		e.First = append(e.First, clip(fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail), 300))
 	}
 }
