@@ -133,42 +133,8 @@ func (b *builder) finish() *Index {
 		}
 	}
 	b.countryWords, b.peopleWords = slices.Sorted(maps.Keys(words)), slices.Sorted(maps.Keys(b.people))
-	b.nameRegions()
 	b.words, b.names = b.inText.sorted(), b.called.sorted()
 	return b.Index
-}
-
-// nameRegions lets the name of a region name the provinces that are its sides: Darfur is no unit of
-// Sudan, but North Darfur and West Darfur are. What is the name of something else stays that name.
-func (b *builder) nameRegions() {
-	type region struct {
-		name    string
-		country int32
-	}
-	sides, taken := map[region][]int32{}, map[string]bool{}
-	for id := range b.entries {
-		e := &b.entries[id]
-		taken[e.folded] = taken[e.folded] || e.kind.isNamed()
-		if e.kind != Province {
-			continue
-		}
-		for _, name := range append(slices.Clone(b.also[int32(id)]), e.folded) {
-			words := needed(vocabularies().asides, strings.Fields(name))
-			rest := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(compass, w) })
-			of := region{strings.Join(rest, " "), e.country}
-			if len(rest) > 0 && len(rest) < len(words) && !slices.Contains(sides[of], int32(id)) {
-				sides[of] = append(sides[of], int32(id))
-			}
-		}
-	}
-	for of, provinces := range sides {
-		if _, isCalled := b.called.at[of.name]; len(provinces) < 2 || taken[of.name] || isCalled {
-			continue
-		}
-		for _, id := range provinces {
-			b.called.add(of.name, id)
-		}
-	}
 }
 
 // textChunk is how many bytes of texts are allocated at once.
