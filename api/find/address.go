@@ -13,11 +13,8 @@ import (
 
 // result is what is shown of a hit.
 func (s *search) result(h hit) (r Result, err error) {
-	switch {
-	case h.answer != nil:
+	if h.answer != nil {
 		return s.resultOf(*h.answer)
-	case h.made != nil:
-		return *h.made, nil
 	}
 	e := &s.entries[h.id]
 	r = Result{Kind: e.kind.String(), Name: s.nameOf(e), Code: e.code, Within: e.of, Whole: isNamed(h.key)}

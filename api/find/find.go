@@ -360,7 +360,6 @@ func (s *search) withRecords(hits []hit) (with []hit, err error) {
 			return nil, err
 		}
 		if has {
-			h.made = &r
 			with = append(with, h)
 		}
 	}

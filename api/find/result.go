@@ -98,5 +98,4 @@ type hit struct {
 	id      int32
 	country int32
 	answer  *answer // in place of an entry
-	made    *Result // what is shown of it, if that was needed before
 }
