@@ -25,13 +25,6 @@ func (p *part) isFigure() bool {
 	})
 }
 
-// isFilter reports whether a part may be a filter.
-func (x *parser) isFilter(p *part) bool {
-	isSector := func(id int32) bool { return x.entries[id].kind == Sector }
-	isOther := func(t term) bool { return len(t.topics) == 0 }
-	return slices.ContainsFunc(p.terms, isOther) || slices.ContainsFunc(p.ids, isSector)
-}
-
 // parse understands a question, nil if it is about no figure and no list. Where parts name several,
 // it is about the first that leaves the fewest words over.
 func (x *Index) parse(words, written []string) (best *question) {
@@ -65,7 +58,7 @@ func (x *Index) parse(words, written []string) (best *question) {
 			if !p.used {
 				q.left = append(q.left, p.written)
 			}
-			isBefore = isBefore && !(p.used && (p.isTopic(false) || p.isTopic(true)))
+			isBefore = isBefore && !p.used
 		}
 		if isGuess && q.left != nil {
 			return nil
@@ -89,7 +82,7 @@ var listOfNames = map[Kind]string{Commodity: "food-prices-market-monitor", Organ
 func (x *parser) guess() bool {
 	var topic string
 	var nations, hosts []int32
-	var isWho, isCountry, isUnit, isBy bool
+	var isWho, isUnit, isBy bool
 	for _, p := range x.parts {
 		if isWho = isWho || slices.ContainsFunc(p.terms, term.isWho); p.people {
 			nations = append(nations, x.placesOf(p)...)
@@ -97,22 +90,23 @@ func (x *parser) guess() bool {
 			hosts = append(hosts, x.placesOf(p)...)
 		}
 		isBy = isBy || slices.ContainsFunc(p.terms, func(t term) bool { return t.by != "" })
-		list, of := "", [kinds]bool{}
+		list, isHere := "", false
 		for _, id := range p.ids {
-			of[x.entries[id].kind] = true
-			list = cmp.Or(listOfNames[x.entries[id].kind], list)
+			kind := x.entries[id].kind
+			isHere = isHere || kind == Province || kind == District || kind == Market
+			list = cmp.Or(list, listOfNames[kind])
 		}
-		isHere := of[Province] || of[District] || of[Market]
-		if isUnit, isCountry = isUnit || isHere, isCountry || of[Country]; !isHere && !of[Country] {
-			topic = cmp.Or(list, topic)
+		if isUnit = isUnit || isHere; !isHere {
+			topic = cmp.Or(topic, list)
 		}
 	}
 	isOther := func(id int32) bool { return !slices.Contains(nations, id) }
-	if nations != nil && slices.ContainsFunc(hosts, isOther) {
+	switch {
+	case nations != nil && slices.ContainsFunc(hosts, isOther):
 		topic = "refugees-persons-of-concern"
-	} else if isWho && (isCountry || isUnit) {
+	case isWho && (hosts != nil || isUnit):
 		topic = "population"
-	} else if !isUnit && !isBy || topic == "" {
+	case !isUnit && !isBy || topic == "":
 		return false
 	}
 	x.setTopics([]string{topic})
@@ -123,13 +117,11 @@ func (x *parser) guess() bool {
 // which name some, beginning with one. It returns false if no part does.
 func (x *parser) takeTopics(first *part) bool {
 	var topics []string
-	var named *part // the first that was taken, and what it means
-	var taken term
+	var named *part // the first that was taken
 	take := func(p *part, weak bool) {
 		isApart := topics != nil && (p.joined || p.from < named.from && named.joined) // "IDPs and returnees"
 		for _, t := range p.terms {
-			isSame := !t.isMore && slices.Equal(t.topics, taken.topics) && slices.Equal(t.pairs, taken.pairs)
-			if len(t.topics) == 0 || t.isWeak != weak || topics == nil && t.isMore || isApart && !isSame {
+			if len(t.topics) == 0 || t.isWeak != weak || topics == nil && t.isMore || isApart {
 				continue
 			}
 			common := slices.DeleteFunc(slices.Clone(t.topics), func(name string) bool {
@@ -138,7 +130,7 @@ func (x *parser) takeTopics(first *part) bool {
 			isOther := t.measure != "" && x.measure != "" && t.measure != x.measure
 			if len(common) > 0 && !isOther && x.addPairs(t.pairs) {
 				if topics == nil {
-					named, taken = p, t
+					named = p
 				}
 				topics, p.used, x.by, x.measure = common, !t.isPart, cmp.Or(x.by, t.by), cmp.Or(t.measure, x.measure)
 				if t.isWho() && !slices.ContainsFunc(x.parts, func(p *part) bool { return p.after != "" }) {
@@ -153,12 +145,7 @@ func (x *parser) takeTopics(first *part) bool {
 		}
 	}
 	for _, p := range append([]*part{first}, x.parts...) {
-		if !p.used && p.isTopic(false) && !x.isFilter(p) {
-			take(p, false)
-		}
-	}
-	for _, p := range x.parts {
-		if topics == nil && p.isTopic(false) {
+		if !p.used && p.isTopic(false) {
 			take(p, false)
 		}
 	}
