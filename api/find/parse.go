@@ -323,42 +323,35 @@ func (x *parser) monthOf(at int) string {
 // several countries, all of which the question names then. It returns nil where as many words are
 // left over.
 func (x *Index) corrected(q *question, words, written []string) (best *question, at int, meant []string) {
-	var units []string
-	for _, at := range q.places {
-		for id := range x.entries {
-			if e := &x.entries[id]; at.country != none && e.country == at.country && e.kind <= District {
-				units = append(units, e.folded)
-			}
+	v, country := vocabularies(), q.country()
+	var units, places []string // of the country; the countries, and their provinces with records
+	for i := range x.entries {
+		if e := &x.entries[i]; country != none && e.country == country && e.kind <= District {
+			units = append(units, e.folded)
+		} else if country == none && q.list != none && e.kind == Province && e.lists&(1<<q.list) != 0 {
+			places = append(places, e.folded)
 		}
+	}
+	if places != nil {
+		places = append(places, x.countryWords...)
 	}
 	slices.Sort(units)
-	v := vocabularies()
-	isCountryWord := func(at int) bool { // that means nothing
-		if at < 0 || at >= len(words) || !slices.Contains(q.left, written[at]) {
-			return false
-		}
-		_, is := slices.BinarySearch(x.countryWords, words[at])
-		return is
-	}
+	slices.Sort(places)
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
 		_, isListed := slices.BinarySearch(v.words, word)
-		isOfName := isCountryWord(i-1) || isCountryWord(i+1) // "ivory cost"
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to ||
 			strings.ContainsAny(word, "0123456789") || // phase 4+ is not 3+
-			isListed && !isOfName || v.real[word] || // "miners" are not minors
+			isListed || v.real[word] || // "miners" are not minors
 			len(x.placesOf(&part{ids: x.idsOf(word)})) > 0 // "to Somalia" is not Somalis
-		n, least := utf8.RuneCountInString(word), leastCorrected
-		if isOfName {
-			least--
-		}
-		if isKnown || n < least {
+		n := utf8.RuneCountInString(word)
+		if isKnown || n < leastCorrected {
 			continue
 		}
 		near := func(known []string, oneIn int) []string { return nearest.All(word, withFirst(word, known), n/oneIn) }
-		countries := near(x.countryWords, oneInPlaces)
-		if len(countries) > 0 && q.list != none && q.country() == none { // "Zambézie" is not "Zambie"
-			countries = append(nearer(x, q.list, word, countries), countries...)
+		countries, nearer := near(x.countryWords, oneInPlaces), near(places, oneInPlaces)
+		if len(countries) > 0 && !slices.Contains(nearer, countries[0]) { // "Zambézie" is not "Zambie"
+			countries = append(nearer, countries...)
 		}
 		for _, other := range slices.Concat(near(units, oneInPlaces), near(v.words, oneInWords), countries,
 			near(x.peopleWords, oneInPlaces)) {
@@ -367,11 +360,12 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 			switch {
 			case v.asides[other] != "": // "nationales" is not "nationals", which asks for nothing
 			case again == nil || len(again.left) >= len(q.left):
-			case q.country() != none && q.country() != again.country() && // it names another one
-				(again.places == nil || again.places[0].origin != q.country()):
+			case country != none && country != again.country() && // it names another one
+				(again.places == nil || again.places[0].origin != country):
 			case best == nil || len(again.left) < len(best.left):
 				best, at, meant = again, i, []string{other}
-			case i == at && len(again.left) == len(best.left) && again.isAlike(best):
+			case i == at && len(again.left) == len(best.left) && best.country() != none &&
+				best.places[0].unit == none && again.country() != best.country(): // as near
 				best.places, meant = append(best.places, again.places...), append(meant, other)
 			}
 		}
@@ -379,42 +373,21 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 	return best, at, meant
 }
 
-// nearer are the provinces with records of a list that are nearer to a word than countries are.
-func nearer(x *Index, list int, word string, countries []string) (provinces []string) {
-	for i := range x.entries {
-		if e := &x.entries[i]; e.kind == Province && e.lists&(1<<list) != 0 && strings.HasPrefix(e.folded, word[:1]) {
-			provinces = append(provinces, e.folded)
+// isNearlyEmpty reports whether a word is one that asks for nothing with two letters swapped:
+// "combein", "whta".
+func isNearlyEmpty(x *Index, written string) bool {
+	word := []byte(folded(written))
+	if _, from, to := x.span(string(word), false); from < to || utf8.RuneCount(word) < leastCorrected-1 {
+		return false
+	}
+	for i := range len(word) - 1 {
+		meant := slices.Clone(word)
+		meant[i], meant[i+1] = word[i+1], word[i]
+		if aside := vocabularies().asides[string(meant)]; aside == isEmpty || aside == isPeople {
+			return true
 		}
 	}
-	provinces = nearest.All(word, append(provinces, countries[0]), utf8.RuneCountInString(word)/oneInPlaces)
-	if slices.Contains(provinces, countries[0]) {
-		return nil
-	}
-	return provinces
-}
-
-// isNearlyEmpty reports whether a word is one that asks for nothing with two letters swapped:
-// "combein", "whta". It may be near to nothing else.
-func isNearlyEmpty(x *Index, written string) bool {
-	v, word := vocabularies(), folded(written)
-	var all []string
-	for _, known := range [][]string{v.words, x.countryWords, x.peopleWords} {
-		all = append(all, nearest.All(word, withFirst(word, known), 1)...)
-	}
-	_, from, to := x.span(word, false)
-	letters := func(w string) []byte { return slices.Sorted(slices.Values([]byte(w))) }
-	isOther := func(w string) bool {
-		return v.asides[w] != isEmpty && v.asides[w] != isPeople || !slices.Equal(letters(w), letters(word))
-	}
-	return from == to && utf8.RuneCountInString(word) >= leastCorrected-1 && len(all) > 0 &&
-		!slices.ContainsFunc(all, isOther)
-}
-
-// isAlike reports whether questions are the same, but for the countries that they name.
-func (q *question) isAlike(other *question) bool {
-	isOfCountry := func(q *question) bool { return q.country() != none && q.places[0].unit == none }
-	return isOfCountry(q) && isOfCountry(other) && q.country() != other.country() &&
-		slices.Equal(q.figures, other.figures) && slices.Equal(q.asked, other.asked)
+	return false
 }
 
 // The length from which a word is corrected, in how many letters one may be wrong, and how many are

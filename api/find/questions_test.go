@@ -252,7 +252,7 @@ func TestCorrected(t *testing.T) {
 		"refugees in pakistna": "refugees in pakistan", "returnd refugees burundi": "returned refugees burundi",
 		"risk ukrayine": "risk ukraine", "training sudan": "", "syrain refugees": "syrian refugees",
 		"refugees in pakistan to somalia": "", "afghan refugees pakstan": "afghan refugees pakistan",
-		"who donate to sudan, gives": "", "nigera, sudan risk": "", "risk ivory cost": "risk ivory coast",
+		"who donate to sudan, gives": "", "nigera, sudan risk": "",
 		"rainfall zambizia": "rainfall zambezia", "risk zambizia": "risk zambia",
 		"ong nationales somalie": "", "people in need flood sudan": "", "refugees miners pakistan": "",
 		"farmer refugees in pakistan": "", "organisations in production somalia": "", "people in need status sudan": "",
