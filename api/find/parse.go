@@ -254,7 +254,7 @@ func (x *parser) addFilters() {
 				return kind != Commodity || !strings.EqualFold(x.entries[id].code, p.written)
 			}
 			isFree := !p.used && p.side != bySource &&
-				!slices.ContainsFunc(x.placesOf(p), isPlace) && !(p.begun && q.figures != nil) &&
+				!slices.ContainsFunc(x.placesOf(p), isPlace) &&
 				!(kind == Market && slices.ContainsFunc(x.unitsOf(p, nil), isProvince))
 			if isFree && len(of) > 0 && !x.hasFilter(kind) && filterOf(e, kind) != nil {
 				if q.ids, p.used = append(q.ids, of), true; kind == Organisation {

@@ -19,7 +19,6 @@ type part struct {
 	ids     []int32 // names of the data
 	people  bool    // it is what people of a country are called
 	joined  bool    // "and" is before it
-	begun   bool    // it is the beginning of names, which may mean others: "somali youth" organisations
 	time    string  // a year, or a month as two digits
 	used    bool
 }
@@ -121,7 +120,7 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 				words, written = append(words, t.word), append(written, t.written)
 			}
 			p := x.partOf(strings.Join(words, " "))
-			if isOfTwo(x, tokens[from:from+n]) && p != nil && p.isFigure() {
+			if p != nil && p.isFigure() && x.isOfTwo(tokens[from:from+n], words) {
 				p = nil
 			}
 			if p != nil && n > 1 && tokens[from+1].isApart && slices.Contains(compass, words[0]) {
@@ -133,9 +132,6 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 			}
 			if p == nil && (n == 1 || x.partOf(words[0]) == nil) {
 				p = x.cutPart(strings.Join(words, " "))
-			}
-			if p == nil && n > 1 {
-				p = organisationPart(x, words)
 			}
 			if p == nil && n > 1 {
 				continue
@@ -154,18 +150,15 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 	return parts
 }
 
-// isOfTwo reports whether words are two figures or lists with "and" between them.
-func isOfTwo(x *parser, tokens []token) bool {
-	topic := func(tokens []token) bool {
-		var words []string
-		for _, t := range tokens {
-			words = append(words, t.word)
-		}
+// isOfTwo reports whether words are two figures or lists with "and" between them: "IDPs and
+// returnees" are not returned IDPs.
+func (x *parser) isOfTwo(tokens []token, words []string) bool {
+	isTopic := func(words []string) bool {
 		p := x.partOf(strings.Join(words, " "))
 		return p != nil && p.isTopic(false)
 	}
-	for i := 1; i < len(tokens); i++ {
-		if tokens[i].isJoined && topic(tokens[:i]) && topic(tokens[i:]) {
+	for i := 1; i < len(words); i++ {
+		if tokens[i].isJoined && isTopic(words[:i]) && isTopic(words[i:]) {
 			return true
 		}
 	}
@@ -235,20 +228,6 @@ func agesOf(words []string) (of group) {
 		of.least, of.less = low, high+1
 	}
 	return of
-}
-
-// organisationPart is the organisations whose names begin with words of which one means nothing
-// else: "save the children", but not "food security".
-func organisationPart(x *parser, words []string) *part {
-	isUnknown := func(word string) bool { return x.partOf(word) == nil }
-	ids := slices.DeleteFunc(slices.Clone(x.words.of(words[0])), func(id int32) bool {
-		name := needed(vocabularies().asides, strings.Fields(x.entries[id].folded))
-		return x.entries[id].kind != Organisation || !begins(strings.Join(name, " "), strings.Join(words, " "))
-	})
-	if len(ids) == 0 || !slices.ContainsFunc(words, isUnknown) {
-		return nil
-	}
-	return &part{ids: ids, begun: true}
 }
 
 // isTime reports whether a word is a year, or a month as two digits.

@@ -76,7 +76,6 @@ func questionIndex(t testing.TB) *Index {
 	read("org", func(value func(string) string) { add(Organisation, value("acronym"), value("name"), "") })
 	names := organisationNames("World Food Programme", "world food programme wfp")
 	add(Organisation, "WFP", "World Food Programme", "", names...)
-	add(Organisation, "SYDO", "Somali Youth Development Organisation", "")
 	for code, name := range map[string]string{"172": "Cabbage", "322": "Meat (goat, with bones)"} {
 		add(Commodity, code, name, "", commodityNames(name)...)
 	}
