@@ -38,7 +38,6 @@ type builder struct {
 func newBuilder(most int) *builder {
 	b := &builder{inText: newGrouping(most + most/4), called: newGrouping(most / 4), Index: &Index{
 		also: map[int32][]string{}, people: map[string][]int32{}, entries: make([]entry, 0, most),
-		slugs: map[string]bool{}, ownGroups: map[string]string{},
 	}}
 	for kind := range b.coded {
 		b.coded[kind] = map[string]int32{}
@@ -87,19 +86,12 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 	return b.finish()
 }
 
-// addGroup adds a group of countries. The words of questions have the names of all but an
-// operator's own, which are named as here, or by their slug.
+// addGroup adds a group of countries.
 func (b *builder) addGroup(g *contract.CountryGroup) {
 	e := entry{kind: Group, code: g.Slug, name: g.Name, country: none, parent: none}
-	others := slices.Clone(vocabularies().others[g.Slug])
-	if b.slugs[g.Slug] = true; g.Kind == contract.OwnGroup {
-		for _, text := range []string{g.Slug, g.Name} {
-			b.ownGroups[strings.Join(needed(vocabularies().asides, wordsOf(text)), " ")] = g.Slug
-		}
-	} else {
-		for _, l := range lang.All() {
-			others = append(others, l.Group(g.Slug, g.Name))
-		}
+	others := slices.Clone(vocabularies().others[groupWord+g.Slug])
+	for _, l := range lang.All() {
+		others = append(others, l.Group(g.Slug, g.Name))
 	}
 	if b.served != nil {
 		b.eachList(func(l *contract.Endpoint, own entry) {

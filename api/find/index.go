@@ -97,15 +97,13 @@ type Index struct {
 	countryWords []string           // of names of countries, sorted
 	levels       sync.Pool          // of *levels, all zero
 	year         int                // of the snapshot
-	slugs        map[string]bool    // of the groups of countries that there are
-	ownGroups    map[string]string  // slugs of the operator's own ones, by name
 }
 
 // wordCodes are codes of countries that are words of questions, too.
 var wordCodes = []string{"EST", "MAR", "NOR", "PER", "SEN", "SUR", "TON"}
 
 // isNamed reports whether questions name entries of a kind.
-func (k Kind) isNamed() bool { return k < Dataset && kindSources[k].table != "" }
+func (k Kind) isNamed() bool { return k < Dataset && kindSources[k].filter != "" }
 
 // hasKnownCode reports whether people know the code of an entry.
 func (e *entry) hasKnownCode() bool {

@@ -240,12 +240,15 @@ func (x *parser) addFilters() {
 			case slices.ContainsFunc(q.ids, func(ids []int32) bool {
 				return kindSources[x.entries[ids[0]].kind].filter == t.pairs[0][0]
 			}):
-			case t.pairs[0][0] == contract.GroupParam:
-				x.addGroup(p, t.pairs[0][1])
 			case e.HasField(t.pairs[0][0]):
 				if p.used = q.addPairs(t.pairs); p.used {
 					q.asked = append(q.asked, p.written)
 				}
+			}
+		}
+		for _, id := range p.ids {
+			if x.entries[id].kind == Group && !p.used {
+				x.addGroup(p, x.entries[id].code)
 			}
 		}
 		for _, kind := range []Kind{Sector, Commodity, Market, Organisation} {

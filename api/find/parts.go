@@ -168,9 +168,6 @@ func (x *parser) isOfTwo(tokens []token, words []string) bool {
 // partOf is what a phrase means, nil if it means nothing.
 func (x *parser) partOf(phrase string) *part {
 	p := &part{terms: vocabularies().terms[phrase], ids: x.idsOf(phrase)}
-	if slug := x.ownGroups[phrase]; slug != "" {
-		p.terms = append(slices.Clone(p.terms), term{pairs: [][2]string{{contract.GroupParam, slug}}})
-	}
 	if len(p.ids) == 0 && len(x.people[phrase]) > 0 {
 		p.ids, p.people = x.people[phrase], true
 	}

@@ -16,11 +16,9 @@ import (
 func questionIndex(t testing.TB) *Index {
 	b := newBuilder(10)
 	b.year = 2026
-	for _, terms := range vocabularies().terms {
-		for _, of := range terms {
-			if len(of.pairs) == 1 && of.pairs[0][0] == contract.GroupParam {
-				b.slugs[of.pairs[0][1]] = true
-			}
+	for name := range vocabularies().others {
+		if slug, isGroup := strings.CutPrefix(name, groupWord); isGroup {
+			b.addGroup(&contract.CountryGroup{Slug: slug, Name: slug})
 		}
 	}
 	for slug, name := range map[string]string{"lcb": "Countries of the Lake Chad Basin", "sahel": "Sahel"} {

@@ -21,13 +21,14 @@ func (q *question) group() (param, slug string) {
 func (x *parser) addGroup(p *part, slug string) {
 	q, plan := x.question, contract.PlanOf(x.endpoint(), contract.Rows)
 	for _, other := range x.parts {
-		if other != p && !other.isTopic(false) && len(x.placesOf(other))+len(x.unitsOf(other, nil)) > 0 {
+		isPlace := len(x.placesOf(other)) > 0 || other != p && len(x.unitsOf(other, nil)) > 0
+		if isPlace && !other.isTopic(false) {
 			return
 		}
 	}
 	for _, side := range []string{"", "asylum_", "origin_"} {
 		name := side + contract.GroupParam
-		if plan.Param(name) == nil || !x.slugs[slug] || side != "" && p.isOrigin() != (side == "origin_") {
+		if plan.Param(name) == nil || side != "" && p.isOrigin() != (side == "origin_") {
 			continue
 		}
 		if p.used = q.addPairs([][2]string{{name, slug}}); p.used {

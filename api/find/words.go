@@ -98,11 +98,12 @@ func (v *vocabulary) isCount(words []string) bool {
 	return slices.ContainsFunc(v.count, func(p string) bool { return strings.Contains(text, " "+p+" ") })
 }
 
-// These are before the name of a commodity, and the acronym of organisations, whose words are other
-// names of them.
+// These are before the name of a commodity, the acronym of organisations and the slug of a group,
+// whose words are other names of them.
 const (
 	commodityWord    = "commodity="
 	organisationWord = "organisation="
+	groupWord        = contract.GroupParam + "="
 )
 
 // longestPhrase is the most words of a phrase that is looked for.
@@ -219,7 +220,7 @@ func termOf(text string) *term {
 	for word := range strings.FieldsSeq(text) {
 		field, value, hasValue := strings.Cut(word, "=")
 		switch {
-		case field == "side" || field+"=" == commodityWord || field+"=" == organisationWord ||
+		case slices.Contains([]string{"side=", commodityWord, organisationWord, groupWord}, field+"=") ||
 			slices.Contains([]string{isNewest, isEmpty, isPeople, isReal, isCount}, word):
 			return nil
 		case word == "part":
