@@ -195,20 +195,25 @@ func (s *search) has(q *contract.Question) (has bool, err error) {
 // shows: nil if a name is too long for its filter.
 func (s *search) rows(at int, pairs ...string) (address string, q *contract.Question) {
 	q = contract.Ask(&contract.EndpointsIn(s.mount.Names)[at], contract.Rows)
-	address = s.page("/browse/") + q.Endpoint().Name()
 	for pair := range slices.Chunk(pairs, 2) {
 		keepExactly(q, s.mount.Names, pair[0], pair[1])
 	}
-	pairs = q.Pairs()
-	if pairs != nil {
-		address += "?" + contract.QueryOf(pairs...)
-	}
-	for pair := range slices.Chunk(pairs, 2) {
+	address = s.browse(q, q.Pairs())
+	for pair := range slices.Chunk(q.Pairs(), 2) {
 		if p := q.Plan().Param(pair[0]); p.Max > 0 && utf8.RuneCountInString(pair[1]) > p.Max {
 			return address, nil
 		}
 	}
 	return address, q
+}
+
+// browse is the page of the records of a question, with its pairs and others.
+func (s *search) browse(q *contract.Question, pairs []string) string {
+	address := s.page("/browse/") + q.Endpoint().Name()
+	if pairs != nil {
+		address += "?" + contract.QueryOf(pairs...)
+	}
+	return address
 }
 
 // country is the page of a country, or its entry in the list of countries.

@@ -206,15 +206,11 @@ func (s *search) pageOf(a *answer) Result {
 			pairs = append(pairs, "measure", s.mount.Names.Name(cmp.Or(a.measure, field)))
 		}
 	}
-	r.Address, r.Question = s.page("/browse/")+q.Endpoint().Name(), q
+	r.Address, r.Question = s.browse(q, pairs), q
 	compare := s.page("/compare")
 	isPage := s.lists.Routes.HandlerOf(compare) != nil
 	if isPage && a.compared != nil && h != nil && a.until == "" && len(a.left) == 0 && !of.narrowing() {
-		r.Address = compare
-		pairs = []string{"figure", h.Name, "country", strings.Join(r.Countries, ", ")}
-	}
-	if pairs != nil {
-		r.Address += "?" + contract.QueryOf(pairs...)
+		r.Address = compare + "?" + contract.QueryOf("figure", h.Name, "country", strings.Join(r.Countries, ", "))
 	}
 	return r
 }

@@ -61,8 +61,6 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 			if country == "" && r.Rows != nil {
 				f.rows = r.Rows.In(s.mount.Names).Drop(s.mount.Names.Name(h.Place))
 				return nil
-			} else if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
-				continue // a code that differs in case
 			}
 			if value, known := r.Text("value"); known {
 				f.Value = new(json.Number(value))
@@ -222,21 +220,6 @@ func isPartOfOther(x *Index, a *answer) bool {
 	})
 }
 
-// notApart says which ranges of ages there are, by their least ages, where none begin or end at an
-// age.
-func notApart(least, less int, ranges map[int]string) say.Text {
-	var names []string
-	for _, low := range slices.Sorted(maps.Keys(ranges)) {
-		names = append(names, ranges[low])
-	}
-	if less > 0 {
-		return say.Of("people under %s years cannot be counted alone: the ranges of ages here are %s", less,
-			say.And(names))
-	}
-	return say.Of("people of %s years and over cannot be counted alone: the ranges of ages here are %s", least,
-		say.And(names))
-}
-
 // sumField is the field with the measure of a figure's question.
 func sumField(q *contract.Question) string { return strings.Replace(q.MeasureNames()[0], ":", "_", 1) }
 
@@ -307,7 +290,11 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 		chosen, next = append(chosen, ranges[next]), end[next]+1
 	}
 	if next != last+1 {
-		return notApart(of.least, of.less, ranges), nil
+		var names []string
+		for _, low := range slices.Sorted(maps.Keys(ranges)) {
+			names = append(names, ranges[low])
+		}
+		return say.Of("people of that age cannot be counted alone: the ranges of ages here are %s", say.And(names)), nil
 	}
 	q.KeepAll("age_range", chosen)
 	if of.gender == "" && !genders["all"] {

@@ -185,8 +185,8 @@ func alike(s *search, a *answer) (why say.Text, links []Link, err error) {
 	for id := range s.eachCountry {
 		if c := &s.entries[id]; has[c.code] {
 			of := rows.Copy().Keep(country, c.code)
-			address := s.page("/browse/") + e.Name() + "?" + contract.QueryOf(of.Pairs()...)
-			names, links = append(names, s.nameOf(c)), append(links, Link{e.Name(), s.nameOf(c), address, of, true})
+			names = append(names, s.nameOf(c))
+			links = append(links, Link{e.Name(), s.nameOf(c), s.browse(of, of.Pairs()), of, true})
 		}
 	}
 	return notOf(s, a, names), links[:min(len(links), mostElsewhere)], err

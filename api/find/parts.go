@@ -99,13 +99,8 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 	return all
 }
 
-// compass are words that make another name of the place beside them.
-var compass = []string{
-	"north", "south", "east", "west", "nord", "sud", "est", "ouest", "norte", "sur", "sul", "este", "oeste",
-	"northern", "southern", "eastern", "western", "central", "oriental", "occidental",
-	"upper", "lower", "middle", "haut", "haute", "bas", "basse", "moyen", "alta", "baja",
-	"شمال", "جنوب", "شرق", "غرب", "وسط",
-}
+// compass are the words that begin names of countries, and that ask for a part of another country.
+var compass = []string{"north", "south", "east", "nord", "sud", "est", "norte", "sur", "central", "شمال", "جنوب", "شرق"}
 
 // partsOf are the parts of a question, in order: the longest phrases and names that there are.
 func (x *parser) partsOf(tokens []token) (parts []*part) {
