@@ -77,7 +77,7 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 		b.addRecords(i)
 	}
 	for i := range v.Bound.Groups.All {
-		b.limitGroup(&v.Bound.Groups.All[i])
+		b.listsOf(&v.Bound.Groups.All[i])
 	}
 	for _, id := range b.twice {
 		e := &b.entries[id]
@@ -93,25 +93,23 @@ func (b *builder) addGroup(g *contract.CountryGroup) {
 	for _, l := range lang.All() {
 		others = append(others, l.Group(g.Slug, g.Name))
 	}
-	if b.served != nil {
-		b.eachList(func(l *contract.Endpoint, own entry) {
-			if filterOf(l, Group) != nil {
-				e.lists |= own.lists
-			}
-		})
-	}
 	b.add(e, others, nil)
 }
 
-// limitGroup leaves a group only lists that have records of one of its countries.
-func (b *builder) limitGroup(g *contract.CountryGroup) {
+// listsOf notes which lists have records of one of the countries of a group, and its filter.
+func (b *builder) listsOf(g *contract.CountryGroup) {
 	lists := uint32(0)
 	for _, code := range g.Members {
 		if id := b.entryOf(Country, code); id != none {
 			lists |= b.entries[id].lists
 		}
 	}
-	b.entries[b.entryOf(Group, g.Slug)].lists &= lists
+	for i := range contract.Endpoints {
+		if filterOf(&contract.Endpoints[i], Group) == nil {
+			lists &^= 1 << i
+		}
+	}
+	b.entries[b.entryOf(Group, g.Slug)].lists = lists
 }
 
 // finish sorts the words.

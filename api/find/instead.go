@@ -10,62 +10,52 @@ import (
 	"hdqs/api/say"
 )
 
-// insteadOf is why a figure has no value, with what there is in its place: of all ages in place of
-// some, of the whole country, or of other years. base is the figure of everybody.
+// insteadOf is why a figure has no value, with what there is in its place: the nearest that is more
+// than what was asked for, or other years. base is the figure of everybody.
 func insteadOf(s *search, a *answer, f, base *Figure) (why say.Text, links []Link, err error) {
-	if links, err = ofAllAges(s, a, base); err == nil && links == nil {
-		links, err = ofCountry(s, a, base)
+	for _, wider := range widerThan(s, a) {
+		of := base
+		if wider.isNarrow() {
+			if of, err = s.narrowed(&wider, base); err != nil {
+				return why, nil, err
+			}
+		}
+		if of.Value != nil { // not shown, as it answers another question
+			title := s.titleOf(&wider, a.figure.Title)
+			return f.reason, []Link{{of.rows.Endpoint().Name(), title, of.View, of.rows, false}}, nil
+		}
 	}
-	if err == nil && links == nil && a.until != "" && a.at.country != none {
+	if a.until != "" && a.at.country != none {
 		if why, links, err = ofYears(s, a); links != nil {
 			return why, links, err
 		}
 	}
-	return f.reason, links, err
+	return f.reason, nil, err
 }
 
-// ofAllAges is the sum of all ages of a sex, or of everybody, where people of an age or a sex have
-// no number. It is a link without its number, which answers another question.
-func ofAllAges(s *search, a *answer, base *Figure) ([]Link, error) {
-	of := a.who
+// widerThan are the same questions of more people or places, the nearest first: of all ages in
+// place of some, of everybody, and of the whole country.
+func widerThan(s *search, a *answer) (all []answer) {
 	for _, wider := range [][3]string{
-		{"female", "f", "all women and girls"}, {"male", "m", "all men and boys"}, {"", of.gender, "all ages"},
+		{"female", "f", "all women and girls"}, {"male", "m", "all men and boys"}, {"", a.who.gender, "all ages"},
 	} {
-		if wider[1] != of.gender || of == people[wider[0]] {
+		if wider[1] != a.who.gender || a.who == people[wider[0]] {
 			continue
 		}
-		all := a.but(func(q *question) {
+		all = append(all, a.but(func(q *question) {
 			q.who = people[wider[0]]
 			q.asked = slices.DeleteFunc(slices.Clone(q.asked), func(written string) bool {
 				return slices.ContainsFunc(vocabularies().terms[folded(written)], term.isWho)
 			})
 			q.asked = append(q.asked, s.language.T(wider[2]))
-		})
-		f, err := s.narrowed(&all, base)
-		if err != nil {
-			return nil, err
-		} else if f.Value != nil {
-			return []Link{{f.rows.Endpoint().Name(), s.titleOf(&all, a.figure.Title), f.View, f.rows, false}}, nil
-		}
+		}))
 	}
-	return nil, nil
-}
-
-// ofCountry is the figure of the whole country where a unit of it has no number, as a link without
-// that of the country.
-func ofCountry(s *search, a *answer, base *Figure) ([]Link, error) {
-	whole := *a
-	if whole.at.unit = none; a.at.unit == none || base.Value == nil {
-		return nil, nil
+	if a.at.unit != none {
+		whole := *a
+		whole.at.unit = none
+		all = append(all, whole)
 	}
-	f, err := base, error(nil)
-	if whole.isNarrow() {
-		f, err = s.narrowed(&whole, base)
-	}
-	if err != nil || f.Value == nil {
-		return nil, err
-	}
-	return []Link{{f.rows.Endpoint().Name(), s.titleOf(&whole, a.figure.Title), f.View, f.rows, false}}, nil
+	return all
 }
 
 // mostYears is how many years with records are links where one has none: the newest.
