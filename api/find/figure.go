@@ -45,8 +45,7 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 	f := &Figure{Name: h.Name, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis}
 	q, country := contract.Ask(endpoint, contract.Figures), ""
 	if a.isOfGroup() {
-		_, slug := a.group()
-		q.Keep(contract.GroupParam, slug)
+		q.Keep(contract.GroupParam, a.of[1])
 		f.Complete, f.reason = true, say.Of("no record is of all that")
 	} else {
 		country = s.entries[a.at.country].code

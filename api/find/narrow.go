@@ -42,9 +42,8 @@ func (a *answer) narrowing() bool {
 
 // isNarrow reports whether the question has filters that the figure itself does not take.
 func (a *answer) isNarrow() bool {
-	others := slices.DeleteFunc(slices.Clone(a.pairs), func(p [2]string) bool { return contract.IsGroupParam(p[0]) })
 	return a.who != (group{}) || len(a.ids) > 0 || a.at.unit != none || a.at.origin != none ||
-		!isOwn(a.figure.Name, others) || !isOwnMeasure(a.figure.Name, a.measure)
+		!isOwn(a.figure.Name, a.pairs) || !isOwnMeasure(a.figure.Name, a.measure)
 }
 
 // narrow adds the filters of an answer to a question about its list.
@@ -66,7 +65,7 @@ func (s *search) narrow(q *contract.Question, a *answer) {
 			keep(nameFilter(u.kind), cmp.Or(name, u.name))
 		}
 	}
-	for _, pair := range a.pairs {
+	for _, pair := range append(slices.Clip(a.pairs), a.of) {
 		keep(pair[0], pair[1])
 	}
 	for _, ids := range a.ids {

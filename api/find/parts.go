@@ -28,6 +28,7 @@ type question struct {
 	figures    []*contract.Headline // any of them; without one, the question is of the list
 	list       int                  // position in contract.Endpoints
 	pairs      [][2]string          // filters
+	of         [2]string            // the parameter and the slug of a group of countries
 	ids        [][]int32            // filters: entries of one kind, any of which is meant
 	by         string
 	who        group

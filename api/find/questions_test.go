@@ -118,7 +118,11 @@ func understood(x *Index, text string) string {
 	for i, id := range q.compared {
 		said += map[bool]string{true: " of ", false: "+"}[i == 0] + code(id)
 	}
-	for _, pair := range q.pairs {
+	pairs := slices.Clone(q.pairs)
+	if q.of[0] != "" {
+		pairs = append(pairs, q.of)
+	}
+	for _, pair := range pairs {
 		if h := q.figures; len(h) == 0 || !isOwn(h[0].Name, [][2]string{pair}) {
 			said += " " + pair[0] + "=" + pair[1]
 		}

@@ -6,16 +6,6 @@ import (
 	"hdqs/api/contract"
 )
 
-// group is the filter by a group of countries that a question has, empty without one.
-func (q *question) group() (param, slug string) {
-	for _, pair := range q.pairs {
-		if contract.IsGroupParam(pair[0]) {
-			return pair[0], pair[1]
-		}
-	}
-	return "", ""
-}
-
 // addGroup uses a part that names a group of countries. In a movement the side before it says
 // whose. Beside a place it is left over: people of a group in a country are not all people there.
 func (x *parser) addGroup(p *part, slug string) {
@@ -31,8 +21,8 @@ func (x *parser) addGroup(p *part, slug string) {
 		if plan.Param(name) == nil || side != "" && p.isOrigin() != (side == "origin_") {
 			continue
 		}
-		if p.used = q.addPairs([][2]string{{name, slug}}); p.used {
-			q.asked = append(q.asked, p.written)
+		if p.used = q.of[0] == ""; p.used {
+			q.of, q.asked = [2]string{name, slug}, append(q.asked, p.written)
 		}
 		return
 	}
@@ -40,8 +30,7 @@ func (x *parser) addGroup(p *part, slug string) {
 
 // isOfGroup reports whether an answer is a figure of a group of countries that is one sum.
 func (a *answer) isOfGroup() bool {
-	param, _ := a.group()
-	return param != "" && a.figure != nil && a.at.country == none && a.figure.IsPlain() &&
-		a.figure.Place == strings.TrimSuffix(param, contract.GroupParam)+contract.CountryParam &&
+	return a.of[0] != "" && a.figure != nil && a.at.country == none && a.figure.IsPlain() &&
+		a.figure.Place == strings.TrimSuffix(a.of[0], contract.GroupParam)+contract.CountryParam &&
 		(strings.HasPrefix(a.figure.Measures[0], "sum:") || strings.HasPrefix(a.figure.Measures[0], "distinct"))
 }
