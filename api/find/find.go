@@ -12,10 +12,9 @@ import (
 	"hdqs/internal/background"
 )
 
-// Bounds of a search, in bytes and words. Further ones are left out.
+// Bounds of a search. Further bytes are left out.
 const (
 	MaxBytes  = 200
-	maxWords  = 30
 	mostParts = 4 // words that are looked for one by one, where no name has all
 )
 
@@ -76,10 +75,6 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if len(q.Text) > MaxBytes {
 		a.Left = append(a.Left, q.Text[MaxBytes:])
 	}
-	if len(words) > maxWords {
-		a.Left = append(a.Left, written[maxWords:]...)
-	}
-	words, written = words[:min(len(words), maxWords)], written[:min(len(written), maxWords)]
 	for i, word := range words {
 		s.written[word] = written[i]
 	}

@@ -172,7 +172,6 @@ func FuzzHits(f *testing.F) {
 		if again := wordsOf(strings.Join(words, " ")); !slices.Equal(words, again) {
 			t.Errorf("%q: words %q, and of these %q", text, words, again)
 		}
-		words = words[:min(len(words), maxWords)]
 		x.near(words)
 		if len(words) > 0 {
 			if got, want := x.match(words, true, nil), plainMatch(x, words); !slices.Equal(got, want) {

@@ -144,8 +144,8 @@ func notOf(s *search, a *answer, names []string) (why say.Text) {
 	case n == 1:
 		return say.Of("there are no such records of %s here; there are of %s only",
 			s.nameOf(&s.entries[a.at.country]), names[0])
-	case n > mostElsewhere:
-		names = append(names[:mostElsewhere], "…")
+	case n > mostPlaces:
+		names = append(names[:mostPlaces], "…")
 	}
 	return say.Of("there are no such records of %s here; there are of %s countries: %s",
 		s.nameOf(&s.entries[a.at.country]), n, s.language.List(names))
@@ -179,7 +179,7 @@ func alike(s *search, a *answer) (why say.Text, links []Link, err error) {
 			links = append(links, Link{e.Name(), s.nameOf(c), s.browse(of, of.Pairs()), of, true})
 		}
 	}
-	return notOf(s, a, names), links[:min(len(links), mostElsewhere)], err
+	return notOf(s, a, names), links[:min(len(links), mostPlaces)], err
 }
 
 // absentOf are questions about a commodity, a sector or an organisation, and a country: the lists
@@ -207,9 +207,6 @@ func absentOf(s *search, words []string) (all []answer) {
 	}
 	return all[:min(len(all), mostPlaces)]
 }
-
-// mostElsewhere is how many countries with records are named where one has none.
-const mostElsewhere = 6
 
 // answerPage is the page that answers a question, with why it has no number. It leads to no page
 // without records. A name with several codes has a page for each.

@@ -72,7 +72,7 @@ func (s *search) narrow(q *contract.Question, a *answer) {
 		first := &s.entries[ids[0]]
 		var codes []string
 		for _, id := range ids {
-			if c := s.entries[id].code; s.entries[id].lists&(1<<a.list) != 0 || len(ids) == 1 {
+			if c := s.entries[id].code; s.entries[id].lists&(1<<a.list) != 0 {
 				codes = append(codes, c)
 			}
 		}

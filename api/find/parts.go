@@ -250,5 +250,5 @@ func (q *question) country() int32 {
 
 func (q *question) endpoint() *contract.Endpoint { return &contract.Endpoints[q.list] }
 
-// mostPlaces is how many places of one name are shown.
+// mostPlaces is how many places of one name are shown, or with records where one has none.
 const mostPlaces = 6

@@ -284,6 +284,9 @@ var letters = map[rune]string{
 	'ة': "ه", 'ى': "ي", 'ک': "ك", 'ی': "ي",
 }
 
+// elided are the words before an apostrophe that are of their own, as in French.
+var elided = []string{"c", "d", "j", "l", "n", "qu", "s"}
+
 // The Arabic article, which is written with its word, and the two endings of a plural.
 var (
 	article    = []byte("ال")
@@ -345,7 +348,7 @@ func eachWord(text string, room []byte, do func(word []byte, as string)) {
 		case r == '+' && len(word) > 0 && unicode.IsDigit(rune(word[len(word)-1])): // of 3+
 			word = append(word, '+')
 		case strings.ContainsRune("'’‘`´ʹʼ", r): // within a word
-			if isElided(string(word)) {
+			if slices.Contains(elided, string(word)) {
 				end(at)
 			} else if isGenitive(text[at+utf8.RuneLen(r):]) {
 				end(at)
@@ -373,15 +376,6 @@ func stem(word []byte) []byte {
 		return append(rest, pluralOn...)
 	}
 	return word
-}
-
-// isElided reports whether a word before an apostrophe is one of its own, as in French.
-func isElided(word string) bool {
-	switch word {
-	case "c", "d", "j", "l", "n", "qu", "s":
-		return true
-	}
-	return false
 }
 
 // isGenitive reports whether what follows an apostrophe is the English s of a name that ends there.
