@@ -89,18 +89,13 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 		if err != nil {
 			return nil, err
 		}
-		if hits, err = s.hits(words); len(answers) == 0 && len(hits) > 0 {
+		if hits, err = s.hits(words); len(hits) > 0 && (len(answers) == 0 || answers[0].isLoose) {
+			answers = nil
 			hits = append(hits, countriesOf(s.mentions(words), hits)...)
 		}
 	}
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
 		hits, err = s.nearHits(a, words, q.Limit)
-		if !q.Brief {
-			answers = absentOf(s, words)
-		}
-		if len(answers) > 0 {
-			a.Instead = ""
-		}
 	}
 	if err != nil {
 		return nil, err

@@ -182,32 +182,6 @@ func alike(s *search, a *answer) (why say.Text, links []Link, err error) {
 	return notOf(s, a, names), links[:min(len(links), mostPlaces)], err
 }
 
-// absentOf are questions about a commodity, a sector or an organisation, and a country: the lists
-// that have records of it, but none there.
-func absentOf(s *search, words []string) (all []answer) {
-	for _, m := range s.mentions(words) {
-		rest := needed(vocabularies().asides, m.rest)
-		ids := s.idsOf(strings.Join(rest, " "))
-		asked := make([]string, len(rest))
-		for i, word := range rest {
-			asked[i] = s.written[word]
-		}
-		for _, at := range shown {
-			e := &contract.Endpoints[at]
-			for _, kind := range []Kind{Sector, Commodity, Organisation} {
-				of := slices.DeleteFunc(slices.Clone(ids), func(id int32) bool {
-					return s.entries[id].kind != kind || s.entries[id].lists&(1<<at) == 0
-				})
-				if len(of) > 0 && !isMetadata(e) && filterOf(e, kind) != nil && filterOf(e, Country) != nil {
-					q := &question{list: at, ids: [][]int32{of}, asked: []string{strings.Join(asked, " ")}}
-					all = append(all, answer{question: q, at: place{m.country, none, none}})
-				}
-			}
-		}
-	}
-	return all[:min(len(all), mostPlaces)]
-}
-
 // answerPage is the page that answers a question, with why it has no number. It leads to no page
 // without records. A name with several codes has a page for each.
 func answerPage(s *search, a *answer) (Result, error) {

@@ -73,12 +73,12 @@ func (x *Index) parse(words, written []string) (best *question) {
 // unitsOfPeople are those of figures that may answer how many people there are.
 var unitsOfPeople = []string{"people", "fatalities", "per cent"}
 
-// listOfNames are the lists that names of a kind are asked of with a unit or a market.
+// listOfNames are the lists that names of a kind are asked of with a place.
 var listOfNames = map[Kind]string{Commodity: "food-prices-market-monitor", Organisation: "operational-presence"}
 
 // guess sets what parts without a figure and a list are about: people of one country in another
 // ("Syrians in Turkey"), people of a sex or an age, with a place ("women and girls in Chad"), or
-// the list of a commodity or an organisation.
+// the list of a commodity or an organisation, with a place.
 func (x *parser) guess() bool {
 	var topic string
 	var nations, hosts []int32
@@ -106,8 +106,10 @@ func (x *parser) guess() bool {
 		topic = "refugees-persons-of-concern"
 	case isWho && (hosts != nil || isUnit):
 		topic = "population"
-	case !isUnit && !isBy || topic == "":
+	case hosts == nil && !isUnit && !isBy || topic == "" || len(x.parts) == 1: // "DRC" alone is the country
 		return false
+	default:
+		x.isLoose = !isUnit && !isBy
 	}
 	x.setTopics([]string{topic})
 	return true

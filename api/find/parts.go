@@ -34,6 +34,7 @@ type question struct {
 	who        group
 	measure    string   // a field in place of that of the figure
 	places     []place  // any of them, the best first
+	isLoose    bool     // it names a country and no figure, list or unit: what has these names comes first
 	isCount    bool     // it asks how many people there are
 	isOneSided bool     // people or money of the place come from it, and the list does not say from where
 	from       []int32  // countries that people or money come from
