@@ -60,6 +60,8 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 			if country == "" && r.Rows != nil {
 				f.rows = r.Rows.In(s.mount.Names).Drop(s.mount.Names.Name(h.Place))
 				return nil
+			} else if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
+				continue // a code that differs in case
 			}
 			if value, known := r.Text("value"); known {
 				f.Value = new(json.Number(value))

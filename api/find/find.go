@@ -90,7 +90,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 			return nil, err
 		}
 		if hits, err = s.hits(words); len(hits) > 0 && (len(answers) == 0 || answers[0].isLoose) {
-			answers = nil
+			answers, a.Instead = nil, ""
 			hits = append(hits, countriesOf(s.mentions(words), hits)...)
 		}
 	}

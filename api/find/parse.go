@@ -104,7 +104,7 @@ func (x *parser) guess() bool {
 	switch {
 	case nations != nil && slices.ContainsFunc(hosts, isOther):
 		topic = "refugees-persons-of-concern"
-	case isWho && (hosts != nil || isUnit):
+	case isWho && (hosts != nil || nations != nil || isUnit):
 		topic = "population"
 	case hosts == nil && !isUnit && !isBy || topic == "" || len(x.parts) == 1: // "DRC" alone is the country
 		return false
@@ -369,8 +369,8 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 				(again.places == nil || again.places[0].origin != country):
 			case best == nil || len(again.left) < len(best.left):
 				best, at, meant = again, i, []string{other}
-			case i == at && len(again.left) == len(best.left) && best.country() != none &&
-				best.places[0].unit == none && again.country() != best.country(): // as near
+			case i == at && len(again.left) == len(best.left) && again.isOfCountry() && best.isOfCountry() &&
+				again.country() != best.country(): // as near
 				best.places, meant = append(best.places, again.places...), append(meant, other)
 			}
 		}
@@ -381,8 +381,8 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 // isNearlyEmpty reports whether a word is one that asks for nothing with two letters swapped:
 // "combein", "whta".
 func isNearlyEmpty(x *Index, written string) bool {
-	word := []byte(folded(written))
-	if _, from, to := x.span(string(word), false); from < to || utf8.RuneCount(word) < leastCorrected-1 {
+	word := []rune(folded(written))
+	if _, from, to := x.span(string(word), false); from < to || len(word) < leastCorrected-1 {
 		return false
 	}
 	for i := range len(word) - 1 {

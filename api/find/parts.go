@@ -101,8 +101,13 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 	return all
 }
 
-// compass are the words that begin names of countries, and that ask for a part of another country.
-var compass = []string{"north", "south", "east", "nord", "sud", "est", "norte", "sur", "central", "شمال", "جنوب", "شرق"}
+// compass are words that make another name of the place beside them.
+var compass = []string{
+	"north", "south", "east", "west", "nord", "sud", "est", "ouest", "norte", "sur", "sul", "este", "oeste",
+	"northern", "southern", "eastern", "western", "central", "oriental", "occidental",
+	"upper", "lower", "middle", "haut", "haute", "bas", "basse", "moyen", "alta", "baja",
+	"شمال", "جنوب", "شرق", "غرب", "وسط",
+}
 
 // partsOf are the parts of a question, in order: the longest phrases and names that there are.
 func (x *parser) partsOf(tokens []token) (parts []*part) {
@@ -248,6 +253,9 @@ func (q *question) country() int32 {
 	}
 	return q.places[0].country
 }
+
+// isOfCountry reports whether a question is about a whole country.
+func (q *question) isOfCountry() bool { return q.country() != none && q.places[0].unit == none }
 
 func (q *question) endpoint() *contract.Endpoint { return &contract.Endpoints[q.list] }
 
