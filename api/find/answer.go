@@ -52,7 +52,7 @@ func (s *search) answers(q *question) (all []answer) {
 // containing are the countries whose names have the name of the question's country as a part: who
 // asks for Sudan may mean South Sudan.
 func (s *search) containing(q *question) (others []int32) {
-	if q.country() == none || q.places[0].unit != none {
+	if !q.isOfCountry() {
 		return nil
 	}
 	is := func(id int32) bool {
