@@ -166,7 +166,9 @@ func (s *search) pageOf(a *answer) Result {
 	r := Result{Kind: List.String(), Code: q.Endpoint().Name(), Name: s.titleOf(a, e.Summary)}
 	if h != nil {
 		q = h.Question(s.mount.Names).As(contract.Rows)
-		r.Name = s.titleOf(a, h.Title)
+		if !a.isOfRecords() {
+			r.Name = s.titleOf(a, h.Title)
+		}
 		q.Edition = h.Newest == contract.NewestEdition && a.by != "time" && a.by != "month" && a.until == ""
 	}
 	s.narrow(q, a)

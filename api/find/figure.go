@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -224,6 +225,19 @@ func isPartOfOther(x *Index, a *answer) bool {
 // sumField is the field with the measure of a figure's question.
 func sumField(q *contract.Question) string { return strings.Replace(q.MeasureNames()[0], ":", "_", 1) }
 
+// notApart says which ranges of ages there are, by their least ages, where none are a group's.
+func (of group) notApart(ranges map[int]string) say.Text {
+	var names []string
+	for _, low := range slices.Sorted(maps.Keys(ranges)) {
+		names = append(names, ranges[low])
+	}
+	ages := strconv.Itoa(of.least) + "+"
+	if of.less > 0 {
+		ages = fmt.Sprintf("%d-%d", of.least, of.less-1)
+	}
+	return say.Of("people aged %s cannot be counted alone: the ranges of ages here are %s", ages, say.And(names))
+}
+
 // keepPeople keeps the rows of a sex or an age. It says why there are none: a range of ages can
 // have some of the people that were asked for, and others.
 func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err error) {
@@ -291,11 +305,7 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 		chosen, next = append(chosen, ranges[next]), end[next]+1
 	}
 	if next != last+1 {
-		var names []string
-		for _, low := range slices.Sorted(maps.Keys(ranges)) {
-			names = append(names, ranges[low])
-		}
-		return say.Of("people of that age cannot be counted alone: the ranges of ages here are %s", say.And(names)), nil
+		return of.notApart(ranges), nil
 	}
 	q.KeepAll("age_range", chosen)
 	if of.gender == "" && !genders["all"] {

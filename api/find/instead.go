@@ -111,12 +111,11 @@ func (a *answer) noNumber() say.Text {
 		return say.Of("the list has the country where people or money arrive, not the one that they come from")
 	case a.compared != nil:
 		return say.Of("the answer is a number for each country, which the page compares")
-	case a.by != "" && a.before == nil, a.figure == nil && len(a.figures) > 0 && a.at.country == none:
+	case a.by != "" && a.before == nil, a.figure == nil && len(a.figures) > 0 && a.at.country == none,
+		a.isOfRecords():
 		return say.Of("the answer is more than one number, which the page shows")
 	case a.isShareOfPeople():
 		return say.Of("the figure is a share of the people, and not their number")
-	case a.figure != nil && !a.figure.CanNarrow() && a.isNarrow():
-		return say.Of("the figure is of the whole country, and cannot be of a part of its records")
 	}
 	return say.Text{}
 }

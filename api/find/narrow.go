@@ -46,6 +46,12 @@ func (a *answer) isNarrow() bool {
 		!isOwn(a.figure.Name, a.pairs) || !isOwnMeasure(a.figure.Name, a.measure)
 }
 
+// isOfRecords reports whether the question is about some records of a figure that cannot be made of
+// some: prices of rice are no part of the change of all prices.
+func (a *answer) isOfRecords() bool {
+	return a.figure != nil && !a.figure.CanNarrow() && a.isNarrow()
+}
+
 // narrow adds the filters of an answer to a question about its list.
 func (s *search) narrow(q *contract.Question, a *answer) {
 	e, names := a.endpoint(), s.mount.Names
