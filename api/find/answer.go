@@ -71,7 +71,7 @@ func (s *search) containing(q *question) (others []int32) {
 // resultOf is what is shown of an answer.
 func (s *search) resultOf(a answer) (r Result, err error) {
 	isOfAll, isOfGroup := a.at.country == none, a.isOfGroup()
-	isNarrow := a.figure != nil && !s.brief && (isOfGroup || !isOfAll && a.narrowing())
+	isNarrow := a.figure != nil && (isOfGroup || !isOfAll && a.narrowing())
 	if a.figure == nil || isNarrow && !a.figure.CanNarrow() {
 		return answerPage(s, &a)
 	}
@@ -81,6 +81,11 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	} else {
 		r.Countries, r.Until = []string{s.entries[a.at.country].code}, a.until
 		r.Address, _ = s.country(r.Countries[0])
+	}
+	if s.brief && (isNarrow || a.until != "") { // a page of a country has the newest figure of all
+		if r.Address = s.pageOf(&a).Address; a.who != (group{}) { // whose values only an answer reads
+			r.Address = s.page("/search") + "?" + contract.QueryOf("q", r.Name)
+		}
 	}
 	if s.brief || isOfAll && !(isOfGroup && a.showsNumber()) {
 		return r, nil

@@ -277,6 +277,19 @@ func TestBrowserSuggestions(t *testing.T) {
 		})()`)
 		p.Wait(`document.querySelector("#` + c.field + `-names option")`)
 	}
+	// A question that is chosen leads to what it says, not to what a search for its name may read.
+	p.Goto("http://" + address + "/search?q=people+in+need+wash+afghanistan")
+	p.Eval(`(() => {
+		const field = document.getElementById("find");
+		const type = (inputType) => field.dispatchEvent(new InputEvent("input", {inputType}));
+		type("insertText");
+		new MutationObserver(() => {
+			field.value = document.querySelector("#find-names option").value;
+			type("insertReplacementText");
+		}).observe(document.getElementById("find-names"), {childList: true});
+		return "";
+	})()`)
+	p.Wait(`location.pathname === "/browse/humanitarian-needs" && location.search.includes("sector_code=WSH")`)
 	if faults := append(p.Faults(), p.Elsewhere()...); len(faults) > 0 {
 		t.Errorf("%q", faults)
 	}

@@ -11,6 +11,7 @@ for (const input of document.querySelectorAll("input[data-suggest]:not([list])")
   // Of several names with commas between them, the last is being typed.
   const before = () => several === undefined ? "" : input.value.match(/^(.*,\s*)?/)[0];
   const typed = () => input.value.slice(before().length).trim();
+  const pages = new Map(); // of questions, by their names, which a search can read in another way
   let waits;
   const offer = async (text) => {
     const kind = suggest === "all" ? "" : "&kind=" + suggest;
@@ -20,6 +21,7 @@ for (const input of document.querySelectorAll("input[data-suggest]:not([list])")
     names.replaceChildren(...found.map((r) => {
       const option = document.createElement("option");
       option.value = before() + (value === "code" ? r.code : r.name);
+      if (["figure", "list"].includes(r.kind) && r.address.includes("?")) pages.set(option.value, r.address);
       option.label = [value === "code" ? r.name : r.kind, r.within].filter(Boolean).join(", ");
       // Browsers leave out what does not have the text, such as the name of a country for DRC.
       if (!(option.value + option.label).toLowerCase().includes(text.toLowerCase())) option.label = text + ": " + option.label;
@@ -29,7 +31,10 @@ for (const input of document.querySelectorAll("input[data-suggest]:not([list])")
   input.addEventListener("input", (event) => {
     clearTimeout(waits);
     const isChosen = !event.inputType || event.inputType === "insertReplacementText";
-    if (isChosen && suggest === "all") return input.form.requestSubmit();
+    if (isChosen && suggest === "all") {
+      const page = pages.get(input.value);
+      return page ? location.assign(page) : input.form.requestSubmit();
+    }
     const text = typed();
     if (!isChosen && text.length > 1) waits = setTimeout(offer, 150, text);
   });
