@@ -82,13 +82,22 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		r.Countries, r.Until = []string{s.entries[a.at.country].code}, a.until
 		r.Address, _ = s.country(r.Countries[0])
 	}
-	if s.brief && (isNarrow || a.until != "") { // a page of a country has the newest figure of all
-		if r.Address = s.pageOf(&a).Address; a.who != (group{}) { // whose values only an answer reads
-			r.Address = s.page("/search") + "?" + contract.QueryOf("q", r.Name)
-		}
-	}
-	if s.brief || isOfAll && !(isOfGroup && a.showsNumber()) {
+	switch {
+	case s.brief && a.isOneSided, isOfAll && !s.brief && !(isOfGroup && a.showsNumber()):
 		return r, nil
+	case s.brief: // no page of a country, which has the newest figures of all
+		r.Address = s.page("/search") + "?" + contract.QueryOf("q", r.Name)
+		if a.who == (group{}) {
+			page := s.pageOf(&a)
+			has, err := s.has(page.Question)
+			if has {
+				r.Address = page.Address
+			}
+			return r, err
+		}
+		if isOfAll || !a.showsNumber() { // else the ages of the list are read
+			return r, nil
+		}
 	}
 	if isNarrow && !a.showsNumber() {
 		page, err := answerPage(s, &a)
@@ -108,7 +117,9 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	if f.Reading == "" { // of some records
 		r.Question = f.rows
 	}
-	r.Address = cmp.Or(f.View, r.Address)
+	if r.Address = cmp.Or(f.View, r.Address); s.brief {
+		return r, nil
+	}
 	if !a.showsNumber() {
 		if r.Reason = a.noNumber(); !r.Reason.IsZero() && f.Value == nil {
 			r.Reason = f.reason

@@ -111,9 +111,6 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	f.Start, f.End = "", ""
 	q := base.rows.Copy().In(s.mount.Names)
 	s.narrow(q, a)
-	if a.at.unit != none && a.figure.Whole { // whose rows are of the whole country
-		q.Keep("admin_level", contract.Coarsest)
-	}
 	if a.until != "" && a.figure.Newest == contract.NewestMonths {
 		q.Keep(contract.StartParam, a.until).Keep(contract.EndParam, a.until)
 	}

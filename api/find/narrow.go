@@ -70,6 +70,9 @@ func (s *search) narrow(q *contract.Question, a *answer) {
 			name, _ := spelled(s, u, a.list) // an error is damage, which is noted, and comes again
 			keep(nameFilter(u.kind), cmp.Or(name, u.name))
 		}
+		if a.figure != nil && a.figure.Whole { // whose rows are of the whole country
+			q.Keep("admin_level", contract.Coarsest)
+		}
 	}
 	for _, pair := range append(slices.Clip(a.pairs), a.of) {
 		keep(pair[0], pair[1])

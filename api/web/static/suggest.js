@@ -18,10 +18,12 @@ for (const input of document.querySelectorAll("input[data-suggest]:not([list])")
     const answer = await fetch(from + "?q=" + encodeURIComponent(text) + kind);
     if (!answer.ok || typed() !== text) return;
     const found = (await answer.json()).results;
+    pages.clear();
     names.replaceChildren(...found.map((r) => {
       const option = document.createElement("option");
       option.value = before() + (value === "code" ? r.code : r.name);
-      if (["figure", "list"].includes(r.kind) && r.address.includes("?")) pages.set(option.value, r.address);
+      const isQuestion = ["figure", "list"].includes(r.kind) && r.address.includes("?");
+      if (isQuestion && !pages.has(option.value)) pages.set(option.value, r.address); // the first of a name is meant
       option.label = [value === "code" ? r.name : r.kind, r.within].filter(Boolean).join(", ");
       // Browsers leave out what does not have the text, such as the name of a country for DRC.
       if (!(option.value + option.label).toLowerCase().includes(text.toLowerCase())) option.label = text + ": " + option.label;
