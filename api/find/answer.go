@@ -82,22 +82,12 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		r.Countries, r.Until = []string{s.entries[a.at.country].code}, a.until
 		r.Address, _ = s.country(r.Countries[0])
 	}
-	switch {
-	case s.brief && a.isOneSided, isOfAll && !s.brief && !(isOfGroup && a.showsNumber()):
+	if s.brief {
+		r.Address, err = suggestedPage(s, &a, &r)
+		return r, err
+	}
+	if isOfAll && !(isOfGroup && a.showsNumber()) {
 		return r, nil
-	case s.brief: // no page of a country, which has the newest figures of all
-		r.Address = s.page("/search") + "?" + contract.QueryOf("q", r.Name)
-		if a.who == (group{}) {
-			page := s.pageOf(&a)
-			has, err := s.has(page.Question)
-			if has {
-				r.Address = page.Address
-			}
-			return r, err
-		}
-		if isOfAll || !a.showsNumber() { // else the ages of the list are read
-			return r, nil
-		}
 	}
 	if isNarrow && !a.showsNumber() {
 		page, err := answerPage(s, &a)
@@ -117,9 +107,7 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	if f.Reading == "" { // of some records
 		r.Question = f.rows
 	}
-	if r.Address = cmp.Or(f.View, r.Address); s.brief {
-		return r, nil
-	}
+	r.Address = cmp.Or(f.View, r.Address)
 	if !a.showsNumber() {
 		if r.Reason = a.noNumber(); !r.Reason.IsZero() && f.Value == nil {
 			r.Reason = f.reason
@@ -131,6 +119,34 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		r.Reason, r.Lists, err = insteadOf(s, &a, r.Figure, base)
 	}
 	return r, err
+}
+
+// suggestedPage is the page of the records of a suggestion, or its search where there are none: a
+// page of a country has the newest figures of all.
+func suggestedPage(s *search, a *answer, r *Result) (string, error) {
+	if a.isOneSided { // its records are of the other side
+		return r.Address, nil
+	}
+	search := s.page("/search") + "?" + contract.QueryOf("q", r.Name)
+	if a.who == (group{}) {
+		page := s.pageOf(a)
+		if has, err := s.has(page.Question); !has || err != nil {
+			return search, err
+		}
+		return page.Address, nil
+	}
+	if a.at.country == none || !a.showsNumber() {
+		return search, nil
+	}
+	base, err := s.readFigure(a)
+	if err != nil {
+		return search, err
+	}
+	f, err := s.narrowed(a, base) // the ages of the list are read
+	if err != nil {
+		return search, err
+	}
+	return cmp.Or(f.View, search), nil
 }
 
 // titleOf names what is asked for: the figure or list, how it is narrowed, and the place.
