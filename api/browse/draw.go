@@ -17,12 +17,12 @@ import (
 
 // group is a figure of a group.
 type group struct {
-	value, name string // name is the value as people read it
-	place       string // what the name begins with, where it has a year or several values
-	behind      []string
-	isOurs      bool   // the name is in our words, so that a line begins with a capital letter
-	code        string // the value, where the name says it in words
-	second      string // value of the second field over time
+	value, name string   // name is the value as people read it
+	place       string   // what the name begins with, where it has a year or several values
+	after       []string // the rest of such a name
+	isOurs      bool     // the name is in our words, so that a line begins with a capital letter
+	code        string   // the value, where the name says it in words
+	second      string   // value of the second field over time
 	lat, lon    float64
 	placed      bool   // has a place on the map
 	text, exact string // exact is empty if it is the text
@@ -58,7 +58,7 @@ func groupsOf(q *Question, records []textual.Record, b *by, field string) []grou
 		}
 		g := newGroup(l, value, name, r.Value(field))
 		if len(words) > 1 {
-			g.place, g.behind = words[0], words[1:]
+			g.place, g.after = words[0], words[1:]
 		}
 		g.isOurs = b.as == asBars && isOurs(b.fields[0], value)
 		if g.code = code; b.as == overTime && len(b.fields) > 1 {
@@ -187,7 +187,7 @@ func (x *figure) drawBars(c *chart.Chart, groups []group) {
 		if g.isOurs {
 			name = capital(name)
 		}
-		bars[i] = chart.Bar{Name: name, Behind: g.behind, Value: g.number, Text: g.text, Apart: g.isApart}
+		bars[i] = chart.Bar{Name: name, After: g.after, Value: g.number, Text: g.text, Apart: g.isApart}
 	}
 	x.Chart.Drawing, x.Chart.Groups, x.Chart.Left = chart.Bars(c, bars), len(groups), len(groups)-len(bars)
 }

@@ -93,7 +93,7 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 			continue
 		}
 		percent := func(v float64) string { return l.Number(strconv.FormatFloat(v/total*100, 'f', 1, 64)) }
-		bar := chart.Bar{Name: cmp.Or(named.place, named.name), Behind: named.behind, Value: 100}
+		bar := chart.Bar{Name: cmp.Or(named.place, named.name), After: named.after, Value: 100}
 		bar.Text = l.T("%[1]s %% of %[2]s", percent(worse), l.Rounded(strconv.FormatFloat(total, 'f', 0, 64)))
 		for n := range phases {
 			v, text := 0.0, ""
@@ -245,7 +245,7 @@ func (at ends) nameYears(l *lang.Language, on string, groups []group) {
 	for i := range groups {
 		if end := min(at[groups[i].value], on); len(end) > len("2006") { // projects end later
 			year := end[:len("2006")]
-			groups[i].place, groups[i].behind = groups[i].name, []string{year}
+			groups[i].place, groups[i].after = groups[i].name, []string{year}
 			groups[i].name = l.T("%[1]s, %[2]s", groups[i].place, year)
 		}
 	}

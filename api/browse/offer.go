@@ -270,14 +270,14 @@ func (q *Question) apart(refused *trial, m measure) (*by, *trial, error) {
 	if err != nil || t.answer == nil {
 		return b, t, err
 	}
-	isTime := func(name string) bool { return name == "month" || name == "year" }
+	isPeriod := func(name string) bool { return name == "month" || name == "year" }
 	isTold := func(name string) bool { // one time or country, which the title says
 		values := map[string]bool{}
 		for _, r := range t.answer.Records {
 			values[r.Value(name)] = true
 		}
 		isCountry := name == contract.CountryParam || name == "location_name"
-		return len(values) == 1 && (isCountry || isTime(name))
+		return len(values) == 1 && (isCountry || isPeriod(name))
 	}
 	if fields := slices.DeleteFunc(slices.Clone(b.fields), isTold); len(fields) > 0 && len(fields) < len(b.fields) {
 		others := q.each(fields)
@@ -287,7 +287,7 @@ func (q *Question) apart(refused *trial, m measure) (*by, *trial, error) {
 			b, t = others, told
 		}
 	}
-	if first := b.fields[0]; isTime(first) {
+	if first := b.fields[0]; isPeriod(first) {
 		seen := map[string]bool{}
 		for _, r := range t.answer.Records {
 			seen[joined(q.wordsOf(r, append(b.lines(), first)))] = true

@@ -4,11 +4,11 @@ import "unicode/utf8"
 
 // Bar is a bar with its name and figure.
 type Bar struct {
-	Name   string
-	Behind []string // what tells it from others of its name, such as a year
-	Value  float64
-	Text   string // the figure as pages write it
-	Apart  bool   // it is no part of what the others are parts of
+	Name  string
+	After []string // is written after the name, such as a year
+	Value float64
+	Text  string // the figure as pages write it
+	Apart bool   // it is no part of what the others are parts of
 
 	Parts []float64 // what the value is made of, each with the class of its position; nil for one part
 	Texts []string  // of the parts
@@ -54,7 +54,7 @@ func Bars(c *Chart, bars []Bar) *Drawing {
 			from, to = 100-to, 100-from
 			middle = min(1, middle) * (100 - middle)
 		}
-		names := append([]string{bar.Name}, bar.Behind...)
+		names := append([]string{bar.Name}, bar.After...)
 		name, short := c.Language.List(names), c.Language.List(fit(names, longestName))
 		d.add(Element{
 			Class: bar.class(origin), Middle: middle, Parts: bar.parts(c, x),

@@ -297,10 +297,10 @@ func TestLinesAlone(t *testing.T) {
 func TestBarYear(t *testing.T) {
 	t.Parallel()
 	drawn := Bars(&Chart{ID: "x"}, []Bar{
-		{Name: "Democratic Republic of the Congo", Behind: []string{"2018"}, Value: 1, Text: "1"},
-		{Name: "Chad", Behind: []string{"2019"}, Value: 2, Text: "2"},
+		{Name: "Democratic Republic of the Congo", After: []string{"2018"}, Value: 1, Text: "1"},
+		{Name: "Chad", After: []string{"2019"}, Value: 2, Text: "2"},
 		{Name: strings.Repeat("n", 40), Value: 1, Text: "1"},
-		{Name: "Democratic Republic of the Congo", Behind: []string{"All sectors together", "male"}, Text: "1"},
+		{Name: "Democratic Republic of the Congo", After: []string{"All sectors together", "male"}, Text: "1"},
 	})
 	for i, want := range []string{
 		"Democratic Republic of the Co…, 2018", "Chad, 2019", strings.Repeat("n", 35) + "…",

@@ -462,7 +462,7 @@ func (c *comparePage) draw(p place) {
 		row := &c.Rows[i]
 		bar := chart.Bar{Name: row.Name, Value: row.number, Text: row.Value}
 		if when == "" {
-			bar.Behind = []string{row.year}
+			bar.After = []string{row.year}
 		}
 		if c.PerHead {
 			bar.Value, bar.Text = row.head, row.Head
