@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -27,28 +26,9 @@ func (p Part) value(n int64) Value {
 	case Year:
 		return Value{Kind: Int, Int: n}
 	case Quarter:
-		year := floorDiv(n, 4)
-		return Value{Kind: Text, Text: yearText(year) + "-Q" + strconv.FormatInt(n-4*year+1, 10)}
+		return Value{Kind: Text, Text: fmt.Sprintf("%04d-Q%d", n/4, n%4+1)}
 	case Month:
-		year := floorDiv(n, 12)
-		month := strconv.FormatInt(100+n-12*year+1, 10)
-		return Value{Kind: Text, Text: yearText(year) + "-" + month[1:]}
+		return Value{Kind: Text, Text: fmt.Sprintf("%04d-%02d", n/12, n%12+1)}
 	}
 	return Value{Kind: Time, Int: n}
-}
-
-// yearText has four digits at least.
-func yearText(year int64) string {
-	if year >= 1000 {
-		return strconv.FormatInt(year, 10)
-	}
-	return fmt.Sprintf("%04d", year)
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }

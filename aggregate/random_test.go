@@ -123,7 +123,7 @@ func compareLines(have, want []string) error {
 }
 
 // TestManyDistinct counts the values of so many groups that their bits would take too much memory,
-// and of a value that is null.
+// of a value that is null, and of groups in long runs whose keys are too many for ids.
 func TestManyDistinct(t *testing.T) {
 	t.Parallel()
 	const rows, groups = 24_000, 8000
@@ -140,6 +140,15 @@ func TestManyDistinct(t *testing.T) {
 		value.Values = append(value.Values, fmt.Sprint("v", i))
 	}
 	data := &snapshot.TableData{Name: "many", Rows: rows, Columns: []snapshot.ColumnData{group, value}}
+	var inRuns []Group
+	for _, length := range []int64{64, 96, 160} {
+		c := snapshot.ColumnData{Name: fmt.Sprint("runs of ", length), Kind: snapshot.Int}
+		for i := range int64(rows) {
+			c.Ints = append(c.Ints, i/length)
+		}
+		data.Columns = append(data.Columns, c)
+		inRuns = append(inRuns, Group{c.Name, Whole, nil})
+	}
 	seg := tables.Segment(t, data)
 	table := opened(t, seg, Options{})
 	if words := table.columns["value"].values().n/64 + 1; words*groups <= maxBits {
@@ -149,10 +158,10 @@ func TestManyDistinct(t *testing.T) {
 	for i := range all {
 		all[i] = uint32(i)
 	}
-	q := &Question{
-		Query: &index.Query{}, Groups: []Group{{"group", Whole, nil}}, Measures: []Measure{{Distinct, "value"}},
+	for _, groups := range [][]Group{{{"group", Whole, nil}}, inRuns} {
+		q := &Question{Query: &index.Query{}, Groups: groups, Measures: []Measure{{Distinct, "value"}}}
+		testkit.Must(t, compareAnswer(table, &twinTable{seg: seg}, q, all))
 	}
-	testkit.Must(t, compareAnswer(table, &twinTable{seg: seg}, q, all))
 }
 
 // TestExactTexts adds up numbers without a dictionary, some of which are too exact for 64 bits.

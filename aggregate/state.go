@@ -24,9 +24,6 @@ type runState interface {
 
 // grown returns a list with room for n elements, new ones set to zero.
 func grown[T any](s []T, n int) []T {
-	if n <= len(s) {
-		return s
-	}
 	return slices.Grow(s, n-len(s))[:n]
 }
 

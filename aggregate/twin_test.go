@@ -330,12 +330,18 @@ func opened(tb testing.TB, seg *snapshot.Segment, o Options) *Table {
 	return testkit.Value(Open(testkit.Value(index.Open(seg, index.Options{}))(tb), seg, o))(tb)
 }
 
-// randomQuestion has up to four fields and five measures, and up to three filters.
+// randomQuestion has up to four fields and five measures, and up to three filters. One in sixteen has
+// nine fields that are in no group of columns: their keys take more than 64 bits.
 func randomQuestion(r *rand.Rand, seg *snapshot.Segment) *Question {
 	q := &Question{Query: randomQuery(r, seg)}
-	columns := seg.Columns()
-	for range []int{0, 1, 1, 2, 2, 3, 4}[r.IntN(7)] {
-		c := columns[r.IntN(len(columns))]
+	columns, fields := seg.Columns(), seg.Columns()
+	n := []int{0, 1, 1, 2, 2, 3, 4}[r.IntN(7)]
+	if r.IntN(16) == 0 {
+		grouped := func(c *snapshot.Column) bool { return c.Group != nil }
+		n, fields = 9, slices.DeleteFunc(slices.Clone(columns), grouped)
+	}
+	for range n {
+		c := fields[r.IntN(len(fields))]
 		g := Group{Column: c.Name}
 		if c.Kind == snapshot.Time {
 			g.Part = Part(r.IntN(4))
