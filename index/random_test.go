@@ -48,12 +48,9 @@ func randomQuery(r *rand.Rand, seg *snapshot.Segment) *Query {
 			f.Values = randomValues(r, seg, &f)
 		}
 		q.Filters = append(q.Filters, f)
-		if f.Op == AtLeast && r.IntN(2) == 0 { // and an upper bound
-			for range 30 {
-				if other := randomFilter(r, seg); other.Op == Below && slices.Equal(other.Columns, f.Columns) {
-					q.Filters = append(q.Filters, other)
-				}
-			}
+		if f.Op == AtLeast && r.IntN(2) == 0 {
+			upper := Filter{Columns: f.Columns, Op: Below, Value: randomValue(r, columnOf(seg, f.Columns[0]), Below)}
+			q.Filters = append(q.Filters, upper)
 		}
 	}
 	return q
@@ -62,78 +59,90 @@ func randomQuery(r *rand.Rand, seg *snapshot.Segment) *Query {
 // randomValues draws several values for a filter: its own, and others that suit its columns and op.
 func randomValues(r *rand.Rand, seg *snapshot.Segment, f *Filter) []Value {
 	values := []Value{f.Value}
-	for range []int{1, 5, 30, 200}[r.IntN(4)] {
-		other := *f
-		for range 30 {
-			drawn := randomFilter(r, seg)
-			if drawn.Op == f.Op && slices.Contains(f.Columns, drawn.Columns[0]) {
-				other = drawn
-				break
-			}
-		}
-		values = append(values, other.Value)
+	for range []int{1, 3, 9, 40}[r.IntN(4)] {
+		col := columnOf(seg, f.Columns[r.IntN(len(f.Columns))])
+		values = append(values, randomValue(r, col, f.Op))
 	}
 	return values
 }
 
+// randomFilter is of any column or, one in eight, of one without a dictionary if there is one.
 func randomFilter(r *rand.Rand, seg *snapshot.Segment) Filter {
 	columns := seg.Columns()
 	col := columns[r.IntN(len(columns))]
+	raw := slices.DeleteFunc(slices.Clone(columns), (*snapshot.Column).Coded)
+	if len(raw) > 0 && r.IntN(8) == 0 {
+		col = raw[r.IntN(len(raw))]
+	}
 	f := Filter{Columns: []string{col.Name}}
-	textual := func(c *snapshot.Column) bool { return c.Kind == snapshot.Text || c.Kind == snapshot.Enum }
 	if r.IntN(4) == 0 {
 		for range r.IntN(3) {
 			other := columns[r.IntN(len(columns))]
-			if textual(other) == textual(col) && (other.Kind == snapshot.Decimal) == (col.Kind == snapshot.Decimal) {
+			if isTextual(other) == isTextual(col) && (other.Kind == snapshot.Decimal) == (col.Kind == snapshot.Decimal) {
 				f.Columns = append(f.Columns, other.Name)
 			}
 		}
 	}
+	f.Op = []Op{Equal, AtLeast, Below, AtLeastOrNull}[r.IntN(4)]
+	if isTextual(col) {
+		f.Op = []Op{Equal, Like, Contains}[r.IntN(3)]
+	}
+	f.Value = randomValue(r, col, f.Op)
+	return f
+}
+
+// columnOf is a column that a segment has.
+func columnOf(seg *snapshot.Segment, name string) *snapshot.Column {
+	c, _ := seg.Column(name)
+	return c
+}
+
+func isTextual(c *snapshot.Column) bool { return c.Kind == snapshot.Text || c.Kind == snapshot.Enum }
+
+// randomValue suits a column and an op.
+func randomValue(r *rand.Rand, col *snapshot.Column, op Op) (v Value) {
 	at := uint32(0)
 	if col.Len() > 0 {
 		at = uint32(r.IntN(col.Len()))
 	}
 	switch {
-	case textual(col):
-		f.Op = []Op{Equal, Like, Contains}[r.IntN(3)]
+	case isTextual(col):
 		if col.Len() > 0 {
-			f.Value.Text = col.Text(at)
+			v.Text = col.Text(at)
 		}
-		if runes := []rune(f.Value.Text); len(runes) > 0 && r.IntN(2) == 0 {
+		if runes := []rune(v.Text); len(runes) > 0 && r.IntN(2) == 0 {
 			// A part of a text that occurs, in another case, perhaps with a wildcard.
 			from := r.IntN(len(runes))
 			runes = runes[from : from+1+r.IntN(len(runes)-from)]
 			if r.IntN(3) == 0 {
 				runes[r.IntN(len(runes))] = '_'
 			}
-			f.Value.Text = strings.ToUpper(string(runes))
-			if f.Op == Like && r.IntN(2) == 0 {
-				f.Value.Text = "%" + f.Value.Text + "%"
+			v.Text = strings.ToUpper(string(runes))
+			if op == Like && r.IntN(2) == 0 {
+				v.Text = "%" + v.Text + "%"
 			}
-		} else if r.IntN(2) == 0 || f.Op != Equal && r.IntN(2) == 0 {
-			f.Value.Text = randomText(r, patternLetters, 4)
+		} else if r.IntN(2) == 0 || op != Equal && r.IntN(2) == 0 {
+			v.Text = randomText(r, patternLetters, 4)
 		}
 		if r.IntN(50) == 0 {
-			f.Value.Text += "\x00"
+			v.Text += "\x00"
 		}
 	case col.Kind == snapshot.Decimal:
-		f.Op = []Op{Equal, AtLeast, Below, AtLeastOrNull}[r.IntN(4)]
-		f.Value = randomDecimal(r, col, at)
+		v = randomDecimal(r, col, at)
 	default:
-		f.Op = []Op{Equal, AtLeast, Below, AtLeastOrNull}[r.IntN(4)]
 		if col.Len() > 0 {
-			f.Value.Int = col.Int(at)
+			v.Int = col.Int(at)
 		}
 		switch r.IntN(10) {
 		case 0:
-			f.Value.Beyond = int8(r.IntN(3) - 1)
+			v.Beyond = int8(r.IntN(3) - 1)
 		case 1:
-			f.Value.Int = []int64{0, math.MinInt64, math.MaxInt64, -1}[r.IntN(4)]
+			v.Int = []int64{0, math.MinInt64, math.MaxInt64, -1}[r.IntN(4)]
 		case 2:
-			f.Value.Int += int64(r.IntN(3) - 1)
+			v.Int += int64(r.IntN(3) - 1)
 		}
 	}
-	return f
+	return v
 }
 
 func randomDecimal(r *rand.Rand, col *snapshot.Column, at uint32) (v Value) {

@@ -73,7 +73,7 @@ func Columns(r *rand.Rand, n int, text func() string) (columns []snapshot.Column
 		least, most int64
 	}{
 		{"level", snapshot.Int, 0, 3},
-		{"count", snapshot.Int, -500, 1 << 20},
+		{"count", snapshot.Int, -500, 1 << 19},
 		{"plain", snapshot.Int, -1 << 40, 1 << 40}, // in large tables without a dictionary
 		{"big", snapshot.Int, math.MinInt64 + 1, math.MaxInt64},
 		{"large", snapshot.Int, math.MaxInt64 - 5, math.MaxInt64},
