@@ -189,6 +189,9 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 		},
 	}
 	result, err := s.from.Download(ctx, q, to)
+	if err != nil { // the disk may have failed after the file had its name
+		err = errors.Join(err, os.RemoveAll(to))
+	}
 	var suspect error
 	var datasets []string
 	if err == nil && !result.NotModified {
