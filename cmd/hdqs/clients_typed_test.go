@@ -292,8 +292,8 @@ func testEngines(t *testing.T, folder, usual string) {
 	testkit.Must(t, err)
 }
 
-// snippetPattern finds the programs on a page of records.
-var snippetPattern = regexp.MustCompile(`(?s)<textarea [^>]*aria-label="Program in ([^"]+)">(.*?)</textarea>`)
+// snippetPattern finds the programs on a page of records, in English and in French.
+var snippetPattern = regexp.MustCompile(`(?s)<textarea [^>]*aria-label="(?:Program in|Programme en) ([^"]+)">(.*?)</textarea>`)
 
 // TestClientsSnippets runs the programs that pages of records show, as a reader would copy them.
 // Each must read as many records as X-Total-Count says. Power Query and Google Sheets do not run

@@ -46,6 +46,17 @@ func (w *webServer) faultOf(r *http.Request) http.HandlerFunc {
 	return nil
 }
 
+// setFault makes w answer requests for a path with fault, or as it did before where fault is nil.
+func (w *webServer) setFault(path string, fault http.HandlerFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if fault == nil {
+		delete(w.faults, path)
+	} else {
+		w.faults[path] = fault
+	}
+}
+
 func (s *story) serve(args []string) bool {
 	s.start(args)
 	started := listening(s.T, s.server(args[0]).process)
@@ -194,33 +205,33 @@ func (s *story) site(args []string) bool {
 }
 
 func (s *story) fault(args []string) bool {
-	w := s.webs[args[0]]
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if args[2] == "off" {
-		delete(w.faults, args[1])
-		return true
-	}
-	status := mustNumber(s.T, args[2])
-	w.faults[args[1]] = func(out http.ResponseWriter, _ *http.Request) {
-		out.Header().Set("Retry-After", "1")
-		out.WriteHeader(status)
-		_, _ = io.WriteString(out, strings.Join(args[3:], " "))
+		s.webs[args[0]].setFault(args[1], nil)
+	} else {
+		s.webs[args[0]].setFault(args[1], s.answer(args[2:]))
 	}
 	return true
 }
 
+// answer refuses a request: STATUS, and a text.
+func (s *story) answer(args []string) http.HandlerFunc {
+	status := mustNumber(s.T, args[0])
+	return func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("Retry-After", "1")
+		out.WriteHeader(status)
+		_, _ = io.WriteString(out, strings.Join(args[1:], " "))
+	}
+}
+
 func (s *story) onceOnly(args []string) bool {
-	s.fault(args)
-	w, requests := s.webs[args[0]], new(atomic.Int64)
-	fault := w.faults[args[1]]
-	w.faults[args[1]] = func(out http.ResponseWriter, r *http.Request) {
+	w, requests, fault := s.webs[args[0]], new(atomic.Int64), s.answer(args[2:])
+	w.setFault(args[1], func(out http.ResponseWriter, r *http.Request) {
 		if requests.Add(1) == 1 { // files are downloaded two at a time
 			fault(out, r)
 			return
 		}
 		w.files.ServeHTTP(out, r)
-	}
+	})
 	return true
 }
 
