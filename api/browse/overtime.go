@@ -83,7 +83,7 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 	if len(labels) > 0 {
 		span = l.T("%s to %s", labels[0], labels[len(labels)-1])
 	}
-	if each := strings.Join(names[:len(series)], ", "); len(b.fields) > 1 && each != "" {
+	if each := l.List(names[:len(series)]); len(b.fields) > 1 && each != "" {
 		span += l.T(", a line each for %s", each)
 	}
 	if len(x.Limit.Changing) > 0 {

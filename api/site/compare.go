@@ -115,6 +115,9 @@ func addCompare(p pages, views map[string]*view) {
 	}, p.Site.Lists.Admission.Pages)
 }
 
+// betweenPlaces are the marks that people write between names, in Arabic and Chinese too.
+const betweenPlaces = ",;،؛、，；"
+
 // newCompare reads what an address asks to compare.
 func newCompare(
 	p pages, v *state.Served, ctx *fasthttp.RequestCtx, all *country.Overview,
@@ -132,7 +135,7 @@ func newCompare(
 	var chosen, names, unknown []string
 	also := map[string][]string{} // by name: all countries and groups that have it
 	for _, sent := range places {
-		texts := strings.Split(string(sent), ",")
+		texts := strings.FieldsFunc(string(sent), func(r rune) bool { return strings.ContainsRune(betweenPlaces, r) })
 		if all.Named(string(sent)) != "" { // a name can have a comma
 			texts = []string{string(sent)}
 		}
@@ -163,7 +166,7 @@ func newCompare(
 		}
 	}
 	page.HasGroups = v.Bound.Groups.Group("western-africa") != nil
-	page.Chosen, page.Names, page.Unknown = strings.Join(chosen, ", "), strings.Join(names, ", "), p.at.List(unknown)
+	page.Chosen, page.Names, page.Unknown = strings.Join(chosen, ", "), p.at.List(names), p.at.List(unknown)
 	here := func(keys string) string {
 		return comparePath + "?" + contract.QueryOf(figureParam, page.Figure.Name, countryParam, keys)
 	}
@@ -231,7 +234,7 @@ func named(p pages, v *state.Served, text string) (codes []string, err error) {
 			return nil, err
 		}
 		for _, r := range found.Results {
-			if r.Whole {
+			if r.Whole && !slices.Contains(codes, r.Code) {
 				codes = append(codes, r.Code)
 			}
 		}

@@ -20,7 +20,7 @@ func TestCompare(t *testing.T) {
 	t.Parallel()
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, apitest.FigureTables(t))
 	value := regexp.MustCompile(`<bdi>[^<]*</bdi></a></td><td class="number"><data value="([^"]*)"`)
-	page := apitest.Browse(s, "/compare?figure=people_in_need&country=afg%2CName+of+SDN%2CMLI%2CAtlantis")
+	page := apitest.Browse(s, "/compare?figure=people_in_need&country=afg%D8%8CName+of+SDN%3B+MLI%2CAtlantis")
 	shown := map[string]bool{}
 	for _, m := range value.FindAllStringSubmatch(string(page.Body), -1) {
 		shown[m[1]] = true
