@@ -330,8 +330,8 @@ func opened(tb testing.TB, seg *snapshot.Segment, o Options) *Table {
 	return testkit.Value(Open(testkit.Value(index.Open(seg, index.Options{}))(tb), seg, o))(tb)
 }
 
-// randomQuestion has up to four fields and five measures, and up to three filters. One in sixteen has
-// nine fields that are in no group of columns: their keys take more than 64 bits.
+// randomQuestion has up to four fields and five measures, and up to three filters. One in sixteen
+// has nine fields that are in no group of columns: their keys take more than 64 bits.
 func randomQuestion(r *rand.Rand, seg *snapshot.Segment) *Question {
 	q := &Question{Query: randomQuery(r, seg)}
 	columns, fields := seg.Columns(), seg.Columns()

@@ -78,7 +78,8 @@ func randomFilter(r *rand.Rand, seg *snapshot.Segment) Filter {
 	if r.IntN(4) == 0 {
 		for range r.IntN(3) {
 			other := columns[r.IntN(len(columns))]
-			if isTextual(other) == isTextual(col) && (other.Kind == snapshot.Decimal) == (col.Kind == snapshot.Decimal) {
+			if isTextual(other) == isTextual(col) &&
+				(other.Kind == snapshot.Decimal) == (col.Kind == snapshot.Decimal) {
 				f.Columns = append(f.Columns, other.Name)
 			}
 		}
