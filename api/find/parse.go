@@ -29,7 +29,10 @@ func (p *part) isFigure() bool {
 // it is about the first that leaves the fewest words over.
 func (x *Index) parse(words, written []string) (best *question) {
 	v := vocabularies()
-	parts := (&parser{Index: x}).partsOf(v.tokensOf(words, written))
+	parts := (&parser{Index: x}).titled(words, written)
+	if parts == nil {
+		parts = (&parser{Index: x}).partsOf(v.tokensOf(words, written))
+	}
 	for first, p := range parts {
 		if best != nil && !p.isTopic(false) {
 			continue
@@ -68,6 +71,28 @@ func (x *Index) parse(words, written []string) (best *question) {
 		}
 	}
 	return best
+}
+
+// titled are the parts of a question that begins or ends with the title of a figure, as pages have
+// it: "Refugees, by country of origin, Pakistan" does not ask for a view by origin. A question with
+// a side of its place has none: "refugees by country of origin in Pakistan".
+func (x *parser) titled(words, written []string) []*part {
+	v := vocabularies()
+	for n := min(len(words), v.longestTitle); n > 1; n-- {
+		for _, from := range []int{0, len(words) - n} {
+			name := v.titles[strings.Join(words[from:from+n], " ")]
+			if name == "" {
+				continue
+			}
+			rest := v.tokensOf(slices.Concat(words[:from], words[from+n:]), slices.Concat(written[:from], written[from+n:]))
+			if slices.ContainsFunc(rest, func(t token) bool { return t.side != "" }) {
+				return nil
+			}
+			title := &part{written: strings.Join(written[from:from+n], " "), terms: []term{{topics: []string{name}}}}
+			return append([]*part{title}, x.partsOf(rest)...)
+		}
+	}
+	return nil
 }
 
 // unitsOfPeople are those of figures that may answer how many people there are.

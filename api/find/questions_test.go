@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/loader/sample"
 )
 
@@ -179,6 +180,21 @@ func TestQuestions(t *testing.T) {
 	}
 	if n < 400 {
 		t.Errorf("only %d questions", n)
+	}
+}
+
+// TestTitles: the title of a figure with a place asks for the figure, as pages have it.
+func TestTitles(t *testing.T) {
+	t.Parallel()
+	x := questionIndex(t)
+	for _, h := range contract.Headlines {
+		for _, l := range lang.All() {
+			for _, question := range []string{l.T(h.Title) + ", AFG", "AFG: " + l.T(h.Title)} {
+				if got, want := understood(x, question), h.Name+" of AFG"; got != want {
+					t.Errorf("%q\n got %s\nwant %s", question, got, want)
+				}
+			}
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 //go:embed words/*.txt names.txt
@@ -90,6 +91,9 @@ type vocabulary struct {
 	kept   map[string]bool     // phrases whose asides count: "by country", "who does what where"
 	real   map[string]bool     // words that mean nothing, and are no misspellings
 	count  []string            // phrases that ask for a number of people
+	titles map[string]string   // figures, by their title in each language
+
+	longestTitle int // words
 }
 
 // isCount reports whether words ask for a number of people.
@@ -138,7 +142,7 @@ func listed(text string) (all []string) {
 func vocabularyOf(languages ...string) *vocabulary {
 	v := &vocabulary{
 		terms: map[string][]term{}, asides: map[string]string{}, others: map[string][]string{}, kept: map[string]bool{},
-		real: map[string]bool{},
+		real: map[string]bool{}, titles: map[string]string{},
 	}
 	var lines [][2]string
 	for _, language := range languages {
@@ -202,6 +206,11 @@ func vocabularyOf(languages ...string) *vocabulary {
 	for _, h := range contract.Headlines { // who looks for a list has the words of its figures
 		name := h.List(contract.ContractNames).Name()
 		v.others[name] = append(v.others[name], v.others[h.Name]...)
+		for _, l := range lang.All() {
+			words := wordsOf(l.T(h.Title))
+			v.titles[strings.Join(words, " ")] = h.Name
+			v.longestTitle = max(v.longestTitle, len(words))
+		}
 	}
 	v.words = slices.Sorted(maps.Keys(words))
 	return v
