@@ -84,7 +84,8 @@ func (x *parser) titled(words, written []string) []*part {
 			if name == "" {
 				continue
 			}
-			rest := v.tokensOf(slices.Concat(words[:from], words[from+n:]), slices.Concat(written[:from], written[from+n:]))
+			without := func(all []string) []string { return slices.Concat(all[:from], all[from+n:]) }
+			rest := v.tokensOf(without(words), without(written))
 			if slices.ContainsFunc(rest, func(t token) bool { return t.side != "" }) {
 				return nil
 			}
