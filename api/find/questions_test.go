@@ -189,7 +189,7 @@ func TestTitles(t *testing.T) {
 	x := questionIndex(t)
 	for _, h := range contract.Headlines {
 		for _, l := range lang.All() {
-			for _, question := range []string{l.T(h.Title) + ", AFG", "AFG: " + l.T(h.Title)} {
+			for _, question := range []string{l.T(h.Title) + ", AFG", "AFG: " + l.T(h.Title), h.Name + " AFG"} {
 				if got, want := understood(x, question), h.Name+" of AFG"; got != want {
 					t.Errorf("%q\n got %s\nwant %s", question, got, want)
 				}

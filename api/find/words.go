@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"embed"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -311,9 +312,22 @@ func wordsOf(text string) (words []string) {
 	return words
 }
 
+// figureName matches the name of a figure as programs have it.
+var figureName = regexp.MustCompile(`[a-z]+(?:_[a-z0-9]+)+`)
+
+// withTitles has the titles of figures in place of their names, whose words mean other figures.
+func withTitles(text string) string {
+	return figureName.ReplaceAllStringFunc(text, func(name string) string {
+		if h, _ := contract.HeadlineOf(name, contract.ContractNames); h != nil {
+			return h.Title
+		}
+		return name
+	})
+}
+
 // splitWords returns the words of a text as they are compared, and as they are written.
 func splitWords(text string) (words, written []string) {
-	eachWord(text, make([]byte, 0, 64), func(word []byte, as string) {
+	eachWord(withTitles(text), make([]byte, 0, 64), func(word []byte, as string) {
 		words, written = append(words, string(word)), append(written, norm.NFC.String(as))
 	})
 	return words, written
