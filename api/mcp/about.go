@@ -326,7 +326,10 @@ func (c *call) codesOf(texts []string, kind string) (codes []string, err error) 
 		n := 0
 		for _, r := range found.Results {
 			if r.Whole {
-				codes, n = append(codes, r.Code), n+1
+				n++
+			}
+			if r.Whole && !slices.Contains(codes, r.Code) {
+				codes = append(codes, r.Code)
 			}
 		}
 		switch {

@@ -93,7 +93,7 @@ func decode(text []byte, into any) error {
 }
 
 // declared is a value in the type that a tool declares. Models send JSON in a text, too, and names
-// with commas for a list.
+// with commas or semicolons for a list.
 func declared(value any, kind string) any {
 	var inText any
 	text, isText := value.(string)
@@ -101,7 +101,11 @@ func declared(value any, kind string) any {
 		value = inText
 	}
 	if _, isList := value.([]any); isText && kind == "array" && !isList {
-		value = strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+		names := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' })
+		for i := range names {
+			names[i] = strings.TrimSpace(names[i])
+		}
+		value = names
 	}
 	return value
 }
@@ -112,38 +116,54 @@ func isOpen(value any) bool {
 	return value == nil || value == "" || isList && len(list) == 0
 }
 
+// listOf is a list, or that of one value.
+func listOf(value any) []any {
+	if list, isList := value.([]any); isList {
+		return list
+	}
+	return []any{value}
+}
+
 // filtersOf are filters by name. They may be texts NAME=VALUE, too: a list, or below "more", where
-// a strict schema has those that it does not name. Several with one name match any of their values.
+// a strict schema has those that it does not name, and models send an object. Several with one name
+// match any of their values.
 func filtersOf(sent any) (any, error) {
 	filters, isObject := sent.(map[string]any)
 	if isObject {
 		sent = declared(filters["more"], "object")
 		delete(filters, "more")
 	}
+	all := map[string]any{}
+	maps.Copy(all, filters)
+	maps.DeleteFunc(all, func(_ string, value any) bool { return isOpen(value) })
+	add := func(name string, value any) {
+		if before := all[name]; before != nil && !isOpen(value) {
+			value = slices.Concat(listOf(before), listOf(value))
+		}
+		if !isOpen(value) {
+			all[name] = value
+		}
+	}
 	texts, isList := sent.([]any)
 	if text, isText := sent.(string); isText && text != "" {
 		texts, isList = []any{text}, true
 	}
-	if !isObject && !isList {
+	switch more, isNamed := sent.(map[string]any); {
+	case isObject && isNamed:
+		for name, value := range more {
+			add(name, value)
+		}
+	case isObject && !isList && !isOpen(sent):
+		return nil, &refusal{Message: "more has the type of " + textOf(sent) + "; want texts NAME=VALUE"}
+	case !isObject && !isList:
 		return sent, nil // open, or refused later
 	}
-	all := map[string]any{}
-	maps.Copy(all, filters)
-	maps.DeleteFunc(all, func(_ string, value any) bool { return isOpen(value) })
 	for _, one := range texts {
 		name, value, ok := strings.Cut(textOf(one), "=")
-		several, isSeveral := all[name].([]any)
-		switch {
-		case !ok:
+		if !ok {
 			return nil, &refusal{Message: fmt.Sprintf("the filter %q is no text NAME=VALUE", textOf(one))}
-		case value == "":
-		case all[name] == nil:
-			all[name] = value
-		case isSeveral:
-			all[name] = append(several, value)
-		default:
-			all[name] = []any{all[name], value}
 		}
+		add(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
 	return all, nil
 }
