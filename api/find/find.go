@@ -238,18 +238,18 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 		return hits, err
 	}
 	var found []string
-	country, mentions := int32(none), s.mentions(words)
+	country, mentions, asides := int32(none), s.mentions(words), vocabularies().asides
 	hits = countriesOf(mentions, nil)
 	for _, h := range hits {
 		country, found = h.id, append(found, s.nameOf(&s.entries[h.id]))
 	}
-	if mentions != nil {
-		words = mentions[0].rest
+	for _, m := range mentions {
+		words = slices.DeleteFunc(words, func(w string) bool { return asides[w] != "" || !slices.Contains(m.rest, w) })
 	}
 	isUseful := func(e *entry) bool {
 		return e.kind != FigureKind && (country == none || e.country == none || e.country == country)
 	}
-	parts := needed(vocabularies().asides, words)
+	parts := needed(asides, words)
 	a.Left = nil
 	for _, word := range parts[:min(len(parts), mostParts)] {
 		one := s.match([]string{word}, true, isUseful)

@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
+	"hdqs/internal/testkit"
 )
 
 // smallIndex has a few names of most kinds.
@@ -73,6 +75,14 @@ func TestHits(t *testing.T) {
 		if got := firstOf(x, text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
+	}
+	for text, want := range map[string]string{ // each country once
+		"Sudan and Congo": "Sudan, Democratic Republic of the Congo, Congo",
+		"sudan syria":     "Sudan, Syrian Arab Republic",
+	} {
+		a, s := new(Answer), &search{Index: x, language: lang.All()[0]}
+		testkit.Value(s.nearHits(a, wordsOf(text), 8))(t)
+		testkit.Equal(t, a.Instead, want, "found for %q", text)
 	}
 	for text, want := range map[string]string{
 		"sudaan": "sudan", "Guinea Bisssau": "guinea bissau", "xyzzy": "", "kasala sudann": "kassala sudan",
