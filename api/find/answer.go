@@ -264,7 +264,9 @@ func (a *answer) byOf(h *contract.Headline) string {
 	case a.by == "place" && h != nil:
 		return h.Place
 	case a.by == "place":
-		return filterOf(a.endpoint(), Country).Name
+		if p := filterOf(a.endpoint(), Country); p != nil { // the list of countries has none
+			return p.Name
+		}
 	}
 	return field
 }

@@ -75,6 +75,16 @@ CAF 2024; admin1_name=ĆF01; provider_admin1_name=ĆF01; admin_level=1; org_acro
 	testkit.Contains(t, page, `<data value="1"`, "one organisation")
 }
 
+// TestSearchTitles: the title of each list has a page of results.
+func TestSearchTitles(t *testing.T) {
+	t.Parallel()
+	s := apitest.Sample(t, state.Options{}, 300)
+	for i := range contract.Endpoints {
+		q := "/search?q=" + url.QueryEscape(contract.Endpoints[i].Summary)
+		testkit.Equal(t, apitest.Browse(s, q).Status, 200, "%s", q)
+	}
+}
+
 // TestSearchAges: people of an age have a number where all are counted by age, or by sex where the
 // list has some ranges of ages only.
 func TestSearchAges(t *testing.T) {
