@@ -25,19 +25,32 @@ func (p *part) isFigure() bool {
 	})
 }
 
-// parse understands a question, nil if it is about no figure and no list. Where parts name several,
-// it is about the first that leaves the fewest words over.
-func (x *Index) parse(words, written []string) (best *question) {
-	v := vocabularies()
-	parts := (&parser{Index: x}).titled(words, written)
-	if parts == nil {
-		parts = (&parser{Index: x}).partsOf(v.tokensOf(words, written))
+// parse understands a question, nil if it is about no figure and no list. The title of a figure
+// asks for it, and that of a list does where more is understood then.
+func (x *Index) parse(words, written []string) *question {
+	v, p := vocabularies(), &parser{Index: x}
+	isCount, titled := v.isCount(words), p.titled(words, written)
+	if titled != nil && titled[0].isFigure() {
+		return about(x, titled, isCount)
 	}
+	best := about(x, p.partsOf(v.tokensOf(words, written)), isCount)
+	if titled == nil || best != nil && best.left == nil {
+		return best
+	}
+	if of := about(x, titled, isCount); best == nil || of != nil && len(of.left) < len(best.left) {
+		return of
+	}
+	return best
+}
+
+// about is the question of some parts. Where they name several figures or lists, it is about the
+// first that leaves the fewest words over.
+func about(x *Index, parts []*part, isCount bool) (best *question) {
 	for first, p := range parts {
 		if best != nil && !p.isTopic(false) {
 			continue
 		}
-		q := &question{list: none, isCount: v.isCount(words)}
+		q := &question{list: none, isCount: isCount}
 		r := &parser{Index: x, question: q}
 		for _, p := range parts {
 			own := *p
@@ -73,12 +86,12 @@ func (x *Index) parse(words, written []string) (best *question) {
 	return best
 }
 
-// titled are the parts of a question that begins or ends with the title of a figure, as pages have
-// it: "Refugees, by country of origin, Pakistan" does not ask for a view by origin. A question with
-// a side of its place has none: "refugees by country of origin in Pakistan".
+// titled are the parts of a question that begins or ends with the title of a figure or a list, as
+// pages have it: "Refugees, by country of origin, Pakistan" does not ask for a view by origin. A
+// question with a side of its place has none: "refugees by country of origin in Pakistan".
 func (x *parser) titled(words, written []string) []*part {
 	v := vocabularies()
-	for n := min(len(words), v.longestTitle); n > 1; n-- {
+	for n := min(len(words), longestTitle); n > 1; n-- {
 		for _, from := range []int{0, len(words) - n} {
 			name := v.titles[strings.Join(words[from:from+n], " ")]
 			if name == "" {

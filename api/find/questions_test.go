@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/internal/testkit"
 	"hdqs/loader/sample"
 )
 
@@ -183,16 +184,19 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestTitles: the title of a figure with a place asks for the figure, as pages have it.
+// TestTitles: the title of a figure or a list, with a place, asks for it.
 func TestTitles(t *testing.T) {
 	t.Parallel()
 	x := questionIndex(t)
+	for title, name := range titlesOf() {
+		if got := understood(x, title); got == "no question" || strings.Contains(got, " without ") {
+			t.Errorf("%q, of %s: got %s", title, name, got)
+		}
+	}
 	for _, h := range contract.Headlines {
 		for _, l := range lang.All() {
 			for _, question := range []string{l.T(h.Title) + ", AFG", "AFG: " + l.T(h.Title), h.Name + " AFG"} {
-				if got, want := understood(x, question), h.Name+" of AFG"; got != want {
-					t.Errorf("%q\n got %s\nwant %s", question, got, want)
-				}
+				testkit.Equal(t, understood(x, question), h.Name+" of AFG", "%q", question)
 			}
 		}
 	}

@@ -92,9 +92,7 @@ type vocabulary struct {
 	kept   map[string]bool     // phrases whose asides count: "by country", "who does what where"
 	real   map[string]bool     // words that mean nothing, and are no misspellings
 	count  []string            // phrases that ask for a number of people
-	titles map[string]string   // figures, by their title in each language
-
-	longestTitle int // words
+	titles map[string]string   // figures and lists, by their title in each language
 }
 
 // isCount reports whether words ask for a number of people.
@@ -143,7 +141,7 @@ func listed(text string) (all []string) {
 func vocabularyOf(languages ...string) *vocabulary {
 	v := &vocabulary{
 		terms: map[string][]term{}, asides: map[string]string{}, others: map[string][]string{}, kept: map[string]bool{},
-		real: map[string]bool{}, titles: map[string]string{},
+		real: map[string]bool{},
 	}
 	var lines [][2]string
 	for _, language := range languages {
@@ -204,18 +202,32 @@ func vocabularyOf(languages ...string) *vocabulary {
 			v.others[t.pairs[0][1]] = append(v.others[t.pairs[0][1]], listed(line[1])...)
 		}
 	}
+	v.titles = titlesOf()
 	for _, h := range contract.Headlines { // who looks for a list has the words of its figures
 		name := h.List(contract.ContractNames).Name()
 		v.others[name] = append(v.others[name], v.others[h.Name]...)
-		for _, l := range lang.All() {
-			words := wordsOf(l.T(h.Title))
-			v.titles[strings.Join(words, " ")] = h.Name
-			v.longestTitle = max(v.longestTitle, len(words))
-		}
 	}
 	v.words = slices.Sorted(maps.Keys(words))
 	return v
 }
+
+// titlesOf are the figures and lists, by their title in each language.
+func titlesOf() map[string]string {
+	all := map[string]string{}
+	for _, l := range lang.All() {
+		for i := range contract.Endpoints {
+			e := &contract.Endpoints[i]
+			all[folded(l.T(e.Summary))] = e.Name()
+		}
+		for _, h := range contract.Headlines {
+			all[folded(l.T(h.Title))] = h.Name
+		}
+	}
+	return all
+}
+
+// longestTitle is the most words of a title that is looked for.
+const longestTitle = 16
 
 // vocabularies are the words of all languages.
 var vocabularies = sync.OnceValue(func() *vocabulary { return vocabularyOf("en", "fr", "es", "ar") })
