@@ -23,6 +23,7 @@ func TestBrowseChips(t *testing.T) {
 	for path, want := range map[string][]string{
 		conflict + "location_code=QQA&location_code=QQB":              {"Country: QQB"},
 		conflict + "location_code__in=QQA&location_code__in=QQB":      {"Country: QQA, QQB"},
+		conflict + "location_code=QQA%D8%8C+QQB%3B":                   {"Country: QQA, QQB"},
 		conflict + "event_type=political_violence&event_type=":        {"Kind of event: political violence"},
 		conflict + "start_date=2024&end_date=2024":                    {"Year: 2024"},
 		conflict + "start_date=2024":                                  {"Since 2024"},

@@ -143,7 +143,7 @@ func nameCountries(values url.Values, all []Country) (unknown []string) {
 		if !isCountry(field) || len(sent) == 0 {
 			continue
 		}
-		texts, isList := splitLists(sent), field != name
+		texts, isList := splitLists([]string{lang.Commas.Replace(strings.Join(sent, ","))}), field != name
 		if len(sent) == 1 && !isList {
 			if code, ok := find(sent[0]); ok { // a name can have a comma
 				texts = []string{code}

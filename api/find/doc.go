@@ -10,7 +10,7 @@
 // Words that name a figure or a list are a question (parse.go). Each of its words is used in the
 // query that answers it, asks for nothing, or is left over. Only where none is left over the answer
 // has a number (answer.go): a number for another question is worse than no number. The files in
-// words have the words of questions, one for each language; names.txt has other names of places.
+// words have the words of questions, one for each language.
 //
 //	find.go                            a search, and what it finds
 //	before.go                          what a question over time compares a figure with

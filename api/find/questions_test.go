@@ -14,7 +14,7 @@ import (
 	"hdqs/loader/sample"
 )
 
-// questionIndex has the names of the embedded sample, and the units of names.txt.
+// questionIndex has the names of the embedded sample, and the units of lang.PlaceNames.
 func questionIndex(t testing.TB) *Index {
 	b := newBuilder(10)
 	b.year = 2026
@@ -59,7 +59,7 @@ func questionIndex(t testing.TB) *Index {
 	read("sector", func(value func(string) string) {
 		add(Sector, value("ACRONYM"), value("Preferred Term"), "", vocabularies().others[value("ACRONYM")]...)
 	})
-	for _, line := range linesOf("names.txt") {
+	for _, line := range lang.PlaceNames() {
 		if country, unit, isUnit := strings.Cut(line[0], " "); isUnit && country != "people" {
 			names, _, _ := strings.Cut(line[1], ";")
 			add(Province, country+" "+unit, unit, country, listed(names)...)

@@ -18,7 +18,7 @@ import (
 	"hdqs/api/lang"
 )
 
-//go:embed words/*.txt names.txt
+//go:embed words/*.txt
 var files embed.FS
 
 // term is what the query of a question with a phrase has.
@@ -112,19 +112,13 @@ const (
 // longestPhrase is the most words of a phrase that is looked for.
 const longestPhrase = 7
 
-// linesOf are the lines of a file that have something, each cut at its colon.
-func linesOf(name string) (lines [][2]string) {
+// linesOf are the lines of a file.
+func linesOf(name string) [][2]string {
 	text, err := files.ReadFile(name)
 	if err != nil {
 		panic(err) // it is part of the program
 	}
-	for line := range strings.Lines(string(text)) {
-		left, right, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if ok && left[0] != '#' {
-			lines = append(lines, [2]string{left, strings.TrimSpace(right)})
-		}
-	}
-	return lines
+	return lang.Lines(string(text))
 }
 
 // listed are texts with commas between them.
@@ -266,7 +260,7 @@ func termOf(text string) *term {
 	return t
 }
 
-// placeNames are the lines of names.txt.
+// placeNames are those of lang.PlaceNames.
 type placeNames struct {
 	names  map[string][]string // by code of a country, or that and the name of a unit
 	towns  map[string][]string // in a unit
@@ -285,7 +279,7 @@ func (p *placeNames) of(country, unit string) (names, towns []string) {
 
 var otherNames = sync.OnceValue(func() *placeNames {
 	p := &placeNames{map[string][]string{}, map[string][]string{}, map[string][]string{}, map[string]bool{}}
-	for _, line := range linesOf("names.txt") {
+	for _, line := range lang.PlaceNames() {
 		code, unit, isUnit := strings.Cut(line[0], " ")
 		names, towns, _ := strings.Cut(line[1], ";")
 		switch {
@@ -299,12 +293,6 @@ var otherNames = sync.OnceValue(func() *placeNames {
 	}
 	return p
 })
-
-// letters are those that decomposition does not change, and that people write in another way.
-var letters = map[rune]string{
-	'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h",
-	'ة': "ه", 'ى': "ي", 'ک': "ك", 'ی': "ي",
-}
 
 // elided are the words before an apostrophe that are of their own, as in French.
 var elided = []string{"c", "d", "j", "l", "n", "qu", "s"}
@@ -373,12 +361,10 @@ func eachWord(text string, room []byte, do func(word []byte, as string)) {
 			do([]byte("percent"), text[at:at+utf8.RuneLen(r)])
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9': // no look-ups for most
 			word = append(word, byte(r))
-		case '٠' <= r && r <= '٩':
-			word = append(word, '0'+byte(r-'٠'))
 		case r == ' ':
 			end(at)
-		case letters[r] != "":
-			word = append(word, letters[r]...)
+		case lang.Letters[r] != "":
+			word = append(word, lang.Letters[r]...)
 		case r == '.': // of D.R.C.
 		case r == '+' && len(word) > 0 && unicode.IsDigit(rune(word[len(word)-1])): // of 3+
 			word = append(word, '+')
@@ -389,7 +375,7 @@ func eachWord(text string, room []byte, do func(word []byte, as string)) {
 				end(at)
 				skip = true
 			}
-		case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Lm, r):
+		case unicode.In(r, unicode.Mn, unicode.Lm, unicode.Cf): // Cf: marks of direction, soft hyphens
 		case unicode.IsLetter(r), unicode.IsNumber(r):
 			word = utf8.AppendRune(word, r)
 		default:

@@ -257,7 +257,8 @@ func TestPlaces(t *testing.T) {
 		"SDN": "Sudan", "SSD": "South Sudan", "TCD": "Chad", "CIV": "Côte d'Ivoire", "NER": "Niger",
 		"NGA": "Nigeria",
 		"SYR": "Syrian Arab Republic", "IRN": "Iran (Islamic Republic of)",
-		"GNQ": "Equatorial Guinea", "X01": "Nowhere",
+		"GNQ": "Equatorial Guinea", "X01": "Nowhere", "COD": "Democratic Republic of the Congo", "COG": "Congo",
+		"PRK": "Democratic People's Republic of Korea", "KOR": "Republic of Korea", "SLV": "El Salvador", "MLI": "Mali",
 	} {
 		p.Add(code, name)
 	}
@@ -265,6 +266,11 @@ func TestPlaces(t *testing.T) {
 		"sdn": "SDN", " Soudan ": "SDN", "السودان": "SDN", "Sudán": "SDN", "Tchad": "TCD", "cote divoire": "CIV",
 		"NIGER": "NER", "Niger ": "NER", "Nigeri": "NGA", "Syria": "SYR", "iran": "IRN", "Guinée équatoriale": "GNQ",
 		"Soudan du Sud": "SSD", "nowhere": "X01", "Nige": "", "Atlantis": "", "": "", "su": "",
+		"sd": "SDN", "the Sudan": "SDN", "le Tchad": "TCD", "\u2067l’Iran\u2069": "IRN", "el salvador": "SLV",
+		"سودان": "SDN", "السّودان": "SDN", "الســـودان": "SDN", "مالى": "MLI", "ایران": "IRN", "سورية": "SYR",
+		"DRC": "COD", "congo": "COG", "Congo, Democratic Republic of the": "COD", "Korea": "",
+		"Korea, Republic of": "KOR",
+		"Ivory Coast":        "CIV", "MALİ": "MLI", "malı": "MLI", "Sudan, Chad": "",
 	} {
 		testkit.Equal(t, p.Find(text), want, "%q", text)
 	}

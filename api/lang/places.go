@@ -1,8 +1,14 @@
 package lang
 
 import (
+	"cmp"
+	_ "embed" // of names
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
@@ -13,6 +19,54 @@ import (
 // or without accents.
 type Places struct {
 	codes map[string]string // by folded name
+	other map[string]string // by code of two letters or other name; empty if several have it
+}
+
+//go:embed names.txt
+var names string
+
+// Lines are the lines of a text that have something, each cut at its colon.
+func Lines(text string) (lines [][2]string) {
+	for line := range strings.Lines(text) {
+		left, right, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if ok && left[0] != '#' {
+			lines = append(lines, [2]string{left, strings.TrimSpace(right)})
+		}
+	}
+	return lines
+}
+
+// PlaceNames are the lines of names.txt.
+func PlaceNames() [][2]string { return Lines(names) }
+
+// otherNames are those of countries in names.txt, by code.
+var otherNames = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for _, line := range PlaceNames() {
+		all[line[0]] = strings.Split(line[1], ",")
+	}
+	return all
+})
+
+// Commas makes one mark of those that people write between names.
+var Commas = strings.NewReplacer(
+	";", ",", "،", ",", "؛", ",", "、", ",", "，", ",", "；", ",", "|", ",", "\t", ",", "\n", ",")
+
+// articles are before names of countries. The Arabic one is written with them.
+var articles = []string{"the ", "le ", "la ", "les ", "l'", "l’", "lʼ", "el ", "los ", "las ", "ال"}
+
+// Letters are those that decomposition does not change, and that people write in another way.
+var Letters = letters()
+
+func letters() map[rune]string {
+	all := map[rune]string{
+		'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h",
+		'ة': "ه", 'ى': "ي", 'ک': "ك", 'ی': "ي",
+	}
+	for i := range 10 {
+		all['٠'+rune(i)], all['۰'+rune(i)] = strconv.Itoa(i), strconv.Itoa(i)
+	}
+	return all
 }
 
 // IsEmpty reports whether there is no country.
@@ -21,7 +75,7 @@ func (p *Places) IsEmpty() bool { return len(p.codes) == 0 }
 // Add adds a country with its name in English.
 func (p *Places) Add(code, name string) {
 	if p.codes == nil {
-		p.codes = map[string]string{}
+		p.codes, p.other = map[string]string{}, map[string]string{}
 	}
 	add := func(text string) {
 		if _, known := p.codes[Folded(text)]; !known {
@@ -32,10 +86,20 @@ func (p *Places) Add(code, name string) {
 		add(code)
 	}
 	add(name)
+	others := otherNames()[code]
 	for _, l := range All() {
 		add(l.Country(code, name))
 		if region, err := language.ParseRegion(code); err == nil && len(code) == len("AFG") {
 			add(l.own().regions.Name(region)) // the short name, such as Syria
+			others = append(slices.Clip(others), region.String())
+		}
+	}
+	for _, text := range others {
+		text = Folded(text)
+		if owner, known := p.other[text]; !known {
+			p.other[text] = code
+		} else if owner != code {
+			p.other[text] = ""
 		}
 	}
 }
@@ -48,8 +112,27 @@ func Order(l *Language) func(a, b string) int {
 // leastBegun is how many letters the beginning of a name needs to stand for it.
 const leastBegun = 4
 
-// Known returns the code of a country whose code or whole name a text is, empty without one.
-func (p *Places) Known(text string) string { return p.codes[Folded(text)] }
+// Known returns the code of a country whose code or whole name a text is, with or without an
+// article, or with its end before a comma ("Congo, Republic of the"). It is empty without one.
+func (p *Places) Known(text string) string {
+	whole := strings.ToLower(strings.TrimFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }))
+	names := []string{text, "ال" + whole}
+	if last, first, ok := strings.Cut(Commas.Replace(whole), ","); ok {
+		names = append(names, first+last)
+	}
+	for _, article := range articles {
+		if name, ok := strings.CutPrefix(whole, article); ok {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		name = Folded(name)
+		if code := cmp.Or(p.codes[name], p.other[name]); code != "" {
+			return code
+		}
+	}
+	return ""
+}
 
 // Find returns the code of a country, empty if the text names none. The beginning of a name stands
 // for it if no other country's name begins so.
@@ -92,13 +175,18 @@ func Initial(name string) string {
 	return ""
 }
 
-// Folded is a text without accents, signs and the difference of capital letters.
+// Folded is a text without accents, signs and the difference of capital letters, and of letters and
+// digits that people exchange.
 func Folded(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
+	var folded []byte
+	for _, r := range norm.NFKD.String(text) {
+		switch r = unicode.ToLower(r); {
+		case Letters[r] != "":
+			folded = append(folded, Letters[r]...)
+		case unicode.Is(unicode.Lm, r): // a stretched letter, an apostrophe
 		case unicode.IsLetter(r), unicode.IsDigit(r):
-			return unicode.ToLower(r)
+			folded = utf8.AppendRune(folded, r)
 		}
-		return -1
-	}, norm.NFKD.String(text))
+	}
+	return string(folded)
 }

@@ -64,14 +64,17 @@ func (c listedCountry) Initial() string { return lang.Initial(c.Name) }
 // else those of which a name in another language has.
 func (c *countriesPage) list() {
 	var named, all []listedCountry
-	others := c.Containing(c.Filter)
+	if c.Filter != "" && lang.Folded(c.Filter) == "" { // which would be in all names
+		return
+	}
+	others, known := c.Containing(c.Filter), c.NamedWhole(c.Filter)
 	for i := range c.Countries {
 		at := &c.Countries[i]
 		name, address := c.Language.Country(at.Code, at.Name), c.Prefix+countryPath+"/"+at.Code
 		if others[at.Code] {
 			all = append(all, listedCountry{at, name, address})
 		}
-		if lang.Contains(name, c.Filter) || strings.EqualFold(at.Code, c.Filter) {
+		if lang.Contains(name, c.Filter) || at.Code == known {
 			named = append(named, listedCountry{at, name, address})
 		}
 	}
@@ -172,12 +175,12 @@ func (p pages) addCountry() {
 	})
 }
 
-// answerNoCountry answers for a country that there is not: with a redirect if only the case of the
-// code is wrong, otherwise with the countries that may be meant.
+// answerNoCountry answers for a code that no country has: with a redirect if it is a name, or the
+// code in another way, otherwise with the countries that may be meant.
 func (p pages) answerNoCountry(
 	ctx *fasthttp.RequestCtx, all *country.Overview, sent string, head *list.PageHead,
 ) error {
-	if c := all.Find(strings.ToUpper(sent)); c != nil {
+	if c := all.Find(all.NamedWhole(sent)); c != nil {
 		reply.Redirect(ctx, fasthttp.StatusSeeOther, p.at.root()+countryPath+"/"+c.Code)
 		return nil
 	}

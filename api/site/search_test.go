@@ -123,6 +123,9 @@ func TestCountryFilter(t *testing.T) {
 		{"", "Soudan", "SDN"},
 		{"/ar", "السودان", "SDN"},
 		{"", "atlantis", ""},
+		{"/es", "el Sudán", "SDN"},
+		{"", "sd", "SDN"},
+		{"", "%", ""},
 	} {
 		page := apitest.Browse(s, c.prefix+"/country?name="+url.QueryEscape(c.text))
 		var codes []string
