@@ -269,7 +269,7 @@ func countriesOf(mentions []mention, found []hit) (hits []hit) {
 	for _, m := range mentions {
 		isCountry := func(h hit) bool { return h.id == m.country }
 		if !slices.ContainsFunc(found, isCountry) && !slices.ContainsFunc(hits, isCountry) {
-			hits = append(hits, hit{id: m.country, country: none})
+			hits = append(hits, hit{key: hasWords << rankBit, id: m.country, country: none})
 		}
 	}
 	return hits

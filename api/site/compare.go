@@ -63,7 +63,8 @@ type comparePage struct {
 	Lines     any          // the figure over time for each 1,000 people, nil without
 }
 
-// meant is a country that is not compared, and has a name that was sent.
+// meant is a country that is not compared, and has a name that was sent. Without one, it may be
+// meant.
 type meant struct{ Text, Name, Address string }
 
 // compared is the figure of a country, or of a group of them. A text is empty if it is not known.
@@ -115,9 +116,6 @@ func addCompare(p pages, views map[string]*view) {
 	}, p.Site.Lists.Admission.Pages)
 }
 
-// betweenPlaces are the marks that people write between names, in Arabic and Chinese too.
-const betweenPlaces = ",;،؛、，；"
-
 // newCompare reads what an address asks to compare.
 func newCompare(
 	p pages, v *state.Served, ctx *fasthttp.RequestCtx, all *country.Overview,
@@ -133,16 +131,17 @@ func newCompare(
 		places = nil // another figure of them would answer another question
 	}
 	var chosen, names, unknown []string
-	also := map[string][]string{} // by name: all countries and groups that have it
+	also := map[string][]string{} // by name: all that have it; by "": what may be meant
 	for _, sent := range places {
-		texts := strings.FieldsFunc(string(sent), func(r rune) bool { return strings.ContainsRune(betweenPlaces, r) })
+		texts := strings.Split(lang.Commas.Replace(string(sent)), ",")
 		if all.Named(string(sent)) != "" { // a name can have a comma
 			texts = []string{string(sent)}
 		}
 		for _, text := range texts {
 			text = strings.TrimSpace(text)
+			var near []string
 			if text != "" && all.Find(text) == nil {
-				if also[text], err = named(p, v, text); err != nil {
+				if also[text], near, err = named(p, v, text); err != nil {
 					return nil, err
 				}
 			}
@@ -152,7 +151,7 @@ func newCompare(
 			case text == "" || slices.ContainsFunc(page.Rows, isSame):
 			case c.codes == nil:
 				if len(also[text]) == 0 {
-					unknown = append(unknown, text)
+					unknown, also[""] = append(unknown, text), append(also[""], near...)
 				}
 			case len(page.Rows) == mostCompared:
 				page.TooMany = true
@@ -225,21 +224,25 @@ func comparedOf(
 	return compared{Name: name, Address: address, key: code, codes: []string{code}}
 }
 
-// named are the codes of the countries and groups that have a text as their whole name.
-func named(p pages, v *state.Served, text string) (codes []string, err error) {
+// named are the codes of the countries and groups that have a text as their whole name, and of
+// those that a search for it finds.
+func named(p pages, v *state.Served, text string) (codes, near []string, err error) {
 	for _, kind := range []find.Kind{find.Country, find.Group} {
 		q := find.Query{Text: text, Kind: kind.String(), Limit: mostCompared, Brief: true, Language: p.at.Language}
 		found, err := p.Site.Finder.Find(v, p.at.Mount, q)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, r := range found.Results {
-			if r.Whole && !slices.Contains(codes, r.Code) {
+			if r.Whole && found.Instead == "" && !slices.Contains(codes, r.Code) {
 				codes = append(codes, r.Code)
+			}
+			if !slices.Contains(near, r.Code) {
+				near = append(near, r.Code)
 			}
 		}
 	}
-	return codes, nil
+	return codes, near, nil
 }
 
 // seriesOf is a figure of a country by month or year.

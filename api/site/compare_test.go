@@ -66,6 +66,9 @@ func TestCompareNames(t *testing.T) {
 	if strings.Count(page, "is also a name of") != 1 || !strings.Contains(page, want) {
 		t.Errorf("no %s", want)
 	}
+	page = string(apitest.Browse(s, "/compare?country=Sudan+and+Congo").Body)
+	testkit.Contains(t, page, "called <bdi>Sudan and Congo</bdi>", "two names")
+	testkit.Equal(t, strings.Count(page, "Did you mean:"), 3, "countries")
 }
 
 // TestCompareAlike: a country and a group of one name can both be compared, and the field of the
