@@ -21,20 +21,24 @@ func TestBrowseChips(t *testing.T) {
 	s := apitest.Sample(t, state.Options{}, 120)
 	const conflict = "/browse/conflict-events?"
 	for path, want := range map[string][]string{
-		conflict + "location_code=QQA&location_code=QQB":              {"Country: QQB"},
-		conflict + "location_code__in=QQA&location_code__in=QQB":      {"Country: QQA, QQB"},
-		conflict + "location_code=QQA%D8%8C+QQB%3B":                   {"Country: QQA, QQB"},
-		conflict + "event_type=political_violence&event_type=":        {"Kind of event: political violence"},
-		conflict + "start_date=2024&end_date=2024":                    {"Year: 2024"},
-		conflict + "start_date=2024":                                  {"Since 2024"},
-		conflict + "has_hrp=0":                                        {"Has a humanitarian response plan: no"},
-		conflict + "location_name=mali":                               {"Country: …mali…"},
-		conflict + `admin1_code=A%5C_%25&location_code__in=A%5C%5C,B`: {`Country: A\, B`, `Province: A\_%`},
-		conflict + `admin1_code=A%5C_B`:                               {"Province: A_B"},
-		"/browse/humanitarian-needs?everybody=false":                  {"Only records that count everybody: no"},
-		"/browse/humanitarian-needs?population_min=1":                 {"People, at least: 1"},
-		"/browse/food-security?ipc_phase__in=3&ipc_phase__in=4":       {"Phase: crisis, emergency"},
-		"/hapi/browse/food-security?classification_phase=3":           {"Phase: crisis"},
+		conflict + "location_code=QQA&location_code=QQB":               {"Country: QQB"},
+		conflict + "location_code__in=QQA&location_code__in=QQB":       {"Country: QQA, QQB"},
+		conflict + "location_code=QQA%D8%8C+QQB%3B":                    {"Country: QQA, QQB"},
+		conflict + "event_type=political_violence&event_type=":         {"Kind of event: political violence"},
+		conflict + "start_date=2024&end_date=2024":                     {"Year: 2024"},
+		conflict + "start_date=2024":                                   {"Since 2024"},
+		conflict + "start_date=%E2%80%8F%D9%A2%D9%A0%D9%A2%D9%A4%2F05": {"Since 2024-05"},
+		conflict + "admin_level=%D9%A1+":                               {"Provinces"},
+		"/browse/humanitarian-needs?population_min=23%E2%80%AF700":     {"People, at least: 23700"},
+		"/fr/browse/food-prices-market-monitor?price_min=0%2C5":        {"Prix, au moins : 0.5"},
+		conflict + "has_hrp=0":                                         {"Has a humanitarian response plan: no"},
+		conflict + "location_name=mali":                                {"Country: …mali…"},
+		conflict + `admin1_code=A%5C_%25&location_code__in=A%5C%5C,B`:  {`Country: A\, B`, `Province: A\_%`},
+		conflict + `admin1_code=A%5C_B`:                                {"Province: A_B"},
+		"/browse/humanitarian-needs?everybody=false":                   {"Only records that count everybody: no"},
+		"/browse/humanitarian-needs?population_min=1":                  {"People, at least: 1"},
+		"/browse/food-security?ipc_phase__in=3&ipc_phase__in=4":        {"Phase: crisis, emergency"},
+		"/hapi/browse/food-security?classification_phase=3":            {"Phase: crisis"},
 	} {
 		page := apitest.Browse(s, path)
 		for page.Status == 303 {
@@ -47,6 +51,26 @@ func TestBrowseChips(t *testing.T) {
 			}
 		}
 		testkit.EqualLists(t, got, want, "%s: %d", path, page.Status)
+	}
+}
+
+// TestBrowseUnclear: what can mean two things is refused, and what is ignored is named.
+func TestBrowseUnclear(t *testing.T) {
+	t.Parallel()
+	s := apitest.Sample(t, state.Options{}, 120)
+	for path, want := range map[string]string{
+		"/es/browse/humanitarian-needs?population_min=1.000": "1.000 puede significar dos cosas",
+		"/browse/humanitarian-needs?population_min=1%2C000":  "Input should be a valid integer",
+		"/browse/resource?update_date_min=2024":              "2024 can mean two things",
+		"/browse/location?sort=Name&row=x":                   "<code>sort=Name, row=x</code>",
+		"/browse/location?limit=all":                         "<code>limit=all</code>",
+		"/browse/location?column=Nam":                        "near ones: name",
+	} {
+		page := apitest.Browse(s, path)
+		if page.Status == 303 {
+			page = apitest.Browse(s, apitest.Header(page, "Location"))
+		}
+		testkit.Contains(t, page.Body, want, "%s", path)
 	}
 }
 

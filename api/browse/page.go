@@ -76,6 +76,9 @@ func New(q *Question) (p *Page, clean url.Values, err error) {
 	if err != nil && !isWrong {
 		return nil, nil, err
 	}
+	if more := unclear(q.Plan, s); len(more) > 0 {
+		wrong, isWrong = append(wrong, more...), true
+	}
 	s.asked = &r.Question
 	p = &Page{
 		Head: q.At(l.T(e.Summary), strings.TrimPrefix(s.address(s.values), q.Prefix)), Name: e.Name(),
@@ -147,6 +150,11 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	if err != nil {
 		return err
 	}
+	name := strings.TrimPrefix(s.values.Get(sortParam), "-")
+	p.isKnown(sortParam, s, slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == name }))
+	p.isKnown("limit", s, s.number("limit", -1) >= 0)
+	p.isKnown(rowParam, s, s.number(rowParam, -1) >= 0)
+	p.isKnown(spanParam, s, s.values.Get(spanParam) == "all")
 	records := answer.Records
 	p.Records.All = lang.Count(answer.Total)
 	p.Records.Total, p.Records.Part = p.Records.All.String(), len(records) > 0 && len(records) < answer.Total

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/say"
 )
 
 // Parameters of pages that the interface does not have.
@@ -103,6 +106,10 @@ func readState(q *Question, path string, all []Country) (s state, clean url.Valu
 		}
 		if values[name] = all; len(all) == 0 {
 			delete(values, name)
+		} else if param := p.Param(name); name == rowParam {
+			all[0] = typed(contract.Integer, all[0])
+		} else if param != nil && param.Type > contract.URI && !param.List {
+			all[0] = typed(param.Type, all[0])
 		}
 	}
 	s.nowhere = nameCountries(values, all)
@@ -169,6 +176,65 @@ func nameCountries(values url.Values, all []Country) (unknown []string) {
 	return unknown
 }
 
+// How people write numbers and days.
+var (
+	yearFirst  = regexp.MustCompile(`^[0-9]{4}[/.][0-9]{2}([/.][0-9]{2})?$`)
+	spaced     = regexp.MustCompile(`^[-+]?[0-9]{1,3}( [0-9]{3})+([.,][0-9]+)?$`)
+	decimal    = regexp.MustCompile(`^[-+]?[0-9]+,[0-9]+$`)
+	thousands  = regexp.MustCompile(`^[-+]?[1-9][0-9]{0,2}([.,][0-9]{3})+$`)
+	onlyDigits = regexp.MustCompile(`^[0-9]+$`)
+)
+
+// typed is a number, a time or a choice as the interface takes it, where the text can mean nothing
+// else: of other digits and hyphens, with marks of direction, blanks between thousands, a decimal
+// comma, or slashes in a day that begins with its year.
+func typed(t contract.Type, text string) string {
+	text = strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		case unicode.IsSpace(r), r == '٬':
+			return ' '
+		case unicode.Is(unicode.Pd, r), r == '−':
+			return '-'
+		case r == '٫':
+			return '.'
+		case unicode.IsDigit(r) && lang.Letters[r] != "":
+			return rune(lang.Letters[r][0])
+		}
+		return r
+	}, text))
+	switch {
+	case t == contract.Choice || t == contract.Boolean:
+	case yearFirst.MatchString(text) && (t == contract.Day || t == contract.DateTime):
+		text = strings.NewReplacer("/", "-", ".", "-").Replace(text)
+	case t != contract.Day && t != contract.DateTime:
+		if spaced.MatchString(text) {
+			text = strings.ReplaceAll(text, " ", "")
+		}
+		if decimal.MatchString(text) && !thousands.MatchString(text) {
+			text = strings.Replace(text, ",", ".", 1)
+		}
+	}
+	return text
+}
+
+// unclear are the issues of values that the interface takes, and that people may mean otherwise: a
+// point before three digits is a decimal mark in English, and digits alone are no day, but seconds.
+func unclear(p *contract.Plan, s state) (all []contract.Issue) {
+	for i := range p.Params {
+		name, t := p.Params[i].Name, p.Params[i].Type
+		sent := s.values.Get(name)
+		isNumber := t == contract.Integer || t == contract.Number || t == contract.Exact
+		isPoint := isNumber && !s.language.IsEnglish() && thousands.MatchString(sent) && !strings.Contains(sent, ",")
+		if isPoint && strings.Count(sent, ".") == 1 || t == contract.DateTime && onlyDigits.MatchString(sent) {
+			const text = "%s can mean two things; write numbers as 1000 or 0.5, and days as 2024-05-31"
+			all = append(all, contract.Issue{Type: "value_error", Param: name, Input: sent, Text: say.Of(text, sent)})
+		}
+	}
+	return all
+}
+
 func isCountry(name string) bool { return strings.HasSuffix(name, "location_code") }
 
 // chosenFields are the fields of the columns that were chosen, empty if they are those that are
@@ -183,7 +249,11 @@ func chosenFields(e *contract.Endpoint, columns []string) string {
 			names = append(names, name)
 		}
 	}
-	if usual {
+	isField := func(name string) bool {
+		return slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == name })
+	}
+	unknown := slices.DeleteFunc(slices.Clone(columns), isField) // which is refused, with near ones
+	if names = append(names, unknown...); usual && len(unknown) == 0 {
 		return ""
 	}
 	return strings.Join(names, ",")
