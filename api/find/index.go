@@ -34,6 +34,16 @@ const (
 // String is the name of a kind.
 func (k Kind) String() string { return kindSources[k].kind }
 
+// IsKind reports whether a text is the name of a kind.
+func IsKind(text string) bool {
+	for k := range kinds {
+		if k.String() == text {
+			return true
+		}
+	}
+	return false
+}
+
 // kindSources say where the names of each kind are: the table, its fields with the code and the
 // name, with the country or the provider, and with the province; and the filter of data lists.
 var kindSources = [kinds]struct{ kind, table, code, name, of, parent, filter string }{

@@ -25,6 +25,7 @@ type changelog struct {
 	Served  *statusSnapshot
 	Changes []changeOnPage
 	Asked   *changesSince // nil for all
+	Nowhere string        // what names no country
 }
 
 // changeOnPage is a change in the names of a mount.
@@ -152,6 +153,9 @@ func (p pages) changelogOf(ctx *fasthttp.RequestCtx, v *state.Served, base strin
 	if err != nil {
 		return data, err
 	}
+	if all.Find(of.code) == nil {
+		data.Nowhere = of.code
+	}
 	if !of.isAll() {
 		data.Feed = "?" + of.query
 		data.Self += data.Feed
@@ -209,6 +213,12 @@ func (p pages) addChangelog() {
 				for i := range data.Changes {
 					data.Changes[i].count(data.Asked.Country)
 				}
+			}
+			if a := data.Asked; a != nil && a.Kind != "" && !slices.Contains(contract.ChangeKinds.Values, a.Kind) {
+				data.ignore(kindParam + "=" + a.Kind)
+			}
+			if data.Asked != nil && data.Asked.Base != nil {
+				data.Nowhere = "" // which it says with the records
 			}
 			known := append(feedParams, contract.SinceParam, kindParam)
 			return p.answerPage(ctx, "changelog.html", &data, &head, known...)

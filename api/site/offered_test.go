@@ -109,6 +109,8 @@ func TestIgnored(t *testing.T) {
 		"/?year=2020": "year", "/topics?year=2020": "year", "/country?name=a&yer=2020": "yer",
 		"/country/AFG?year=2020&snapshot=": "year", "/search?q=a&kind=figure&offset=0&year=2020&sex=f": "sex, year",
 		"/changelog?since=2020-01-01&lists=idps":                        "lists",
+		"/changelog?since=2020-01-01&kind=Added":                        "kind=Added",
+		"/search?q=a&kind=pays&offset=x":                                "kind=pays, offset=x",
 		"/compare?country=AFG&figure=people_in_need&per=1000&year=2020": "year", "/compare?country=AFG&per=5": "per=5",
 		"/compare?country=AFG&figure=people": "figure=people", "/compare?country=AFG&figure=people_in_need&per=": "",
 		"/country/AFG?" + apitest.Identifier + "=1": "(withheld)",
@@ -123,6 +125,8 @@ func TestIgnored(t *testing.T) {
 	if page := apitest.Browse(s, "/compare?country=AFG&figure=people"); bytes.Contains(page.Body, []byte("<table")) {
 		t.Error("another figure than the one that was asked for")
 	}
+	page := apitest.Browse(s, "/changelog?location_code=Atlantis")
+	testkit.Contains(t, page.Body, "called <bdi>Atlantis</bdi>", "no such country")
 	for _, path := range []string{"/country/AFG.xlsx", "/country/AFG.png", "/changelog.atom"} {
 		if refused, got := apitest.Browse(s, path+"?year=2020"), apitest.Browse(s, path); refused.Status != 422 ||
 			got.Status != 200 || !bytes.Contains(refused.Body, []byte(`["query","year"]`)) {

@@ -115,7 +115,7 @@ func readSearch(ctx *fasthttp.RequestCtx) (q find.Query, err error) {
 	if err != nil {
 		return q, err
 	}
-	q.Text, q.Kind = values.Get("q"), values.Get("kind")
+	q.Text, q.Kind = values.Get("q"), strings.ToLower(values.Get("kind"))
 	q.Offset, _ = strconv.Atoi(values.Get("offset")) // 0, or the greatest number, where it is none
 	return normalized(q), nil
 }
@@ -158,7 +158,10 @@ func (p pages) addSearch() {
 		})
 	}
 	add(searchPath, func(ctx *fasthttp.RequestCtx, q find.Query) (err error) {
-		page := searchPage{pageHead: p.at.head(p.at.T("Search"), searchPath), Text: q.Text}
+		page, kind := searchPage{pageHead: p.at.head(p.at.T("Search"), searchPath), Text: q.Text}, q.Kind
+		if !find.IsKind(kind) {
+			q.Kind = ""
+		}
 		if q.Text == "" {
 			page.Groups = pageGroups(p.at.Mount, nil)
 		} else {
@@ -166,6 +169,12 @@ func (p pages) addSearch() {
 		}
 		if err != nil {
 			return err
+		}
+		if kind != "" && q.Kind == "" {
+			page.ignore("kind=" + kind)
+		}
+		if sent := string(ctx.QueryArgs().Peek("offset")); sent != "" && sent != strconv.Itoa(q.Offset) {
+			page.ignore("offset=" + sent)
 		}
 		return p.answerPage(ctx, "search.html", &page, &head, "q", "kind", "offset")
 	})
