@@ -176,22 +176,18 @@ func nameCountries(values url.Values, all []Country) (unknown []string) {
 	return unknown
 }
 
-// How people write numbers and days.
+// Numbers with blanks between thousands, and those whose mark can be one between thousands.
 var (
-	yearFirst  = regexp.MustCompile(`^[0-9]{4}[/.][0-9]{2}([/.][0-9]{2})?$`)
-	spaced     = regexp.MustCompile(`^[-+]?[0-9]{1,3}( [0-9]{3})+([.,][0-9]+)?$`)
-	decimal    = regexp.MustCompile(`^[-+]?[0-9]+,[0-9]+$`)
-	thousands  = regexp.MustCompile(`^[-+]?[1-9][0-9]{0,2}([.,][0-9]{3})+$`)
-	onlyDigits = regexp.MustCompile(`^[0-9]+$`)
+	spaced    = regexp.MustCompile(`^[-+]?[0-9]{1,3}( [0-9]{3})+([.,][0-9]+)?$`)
+	thousands = regexp.MustCompile(`^[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}$`)
 )
 
-// typed is a number, a time or a choice as the interface takes it, where the text can mean nothing
-// else: of other digits and hyphens, with marks of direction, blanks between thousands, a decimal
-// comma, or slashes in a day that begins with its year.
+// typed is a number, a time or a choice as the interface takes it, if the text can mean nothing
+// else: of other digits, hyphens and blanks, with a decimal comma, or slashes after a year.
 func typed(t contract.Type, text string) string {
 	text = strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Cf, r):
+		switch digit := lang.Letters[r]; {
+		case unicode.Is(unicode.Cf, r): // marks of direction
 			return -1
 		case unicode.IsSpace(r), r == '٬':
 			return ' '
@@ -199,22 +195,19 @@ func typed(t contract.Type, text string) string {
 			return '-'
 		case r == '٫':
 			return '.'
-		case unicode.IsDigit(r) && lang.Letters[r] != "":
-			return rune(lang.Letters[r][0])
+		case digit != "" && unicode.IsDigit(r):
+			return rune(digit[0])
 		}
 		return r
 	}, text))
-	switch {
-	case t == contract.Choice || t == contract.Boolean:
-	case yearFirst.MatchString(text) && (t == contract.Day || t == contract.DateTime):
-		text = strings.NewReplacer("/", "-", ".", "-").Replace(text)
-	case t != contract.Day && t != contract.DateTime:
-		if spaced.MatchString(text) {
-			text = strings.ReplaceAll(text, " ", "")
-		}
-		if decimal.MatchString(text) && !thousands.MatchString(text) {
-			text = strings.Replace(text, ",", ".", 1)
-		}
+	switch isTime := t == contract.Day || t == contract.DateTime; {
+	case isTime && len(text) > 4 && strings.Contains("/.", text[4:5]):
+		return strings.NewReplacer("/", "-", ".", "-").Replace(text)
+	case spaced.MatchString(text):
+		text = strings.ReplaceAll(text, " ", "")
+	}
+	if isNumber(&contract.Field{Type: t}) && strings.Count(text, ",") == 1 && !thousands.MatchString(text) {
+		return strings.Replace(text, ",", ".", 1)
 	}
 	return text
 }
@@ -225,9 +218,9 @@ func unclear(p *contract.Plan, s state) (all []contract.Issue) {
 	for i := range p.Params {
 		name, t := p.Params[i].Name, p.Params[i].Type
 		sent := s.values.Get(name)
-		isNumber := t == contract.Integer || t == contract.Number || t == contract.Exact
-		isPoint := isNumber && !s.language.IsEnglish() && thousands.MatchString(sent) && !strings.Contains(sent, ",")
-		if isPoint && strings.Count(sent, ".") == 1 || t == contract.DateTime && onlyDigits.MatchString(sent) {
+		isMark := !s.language.IsEnglish() && thousands.MatchString(sent) && strings.Contains(sent, ".")
+		isMark = isMark && isNumber(&contract.Field{Type: t})
+		if isMark || t == contract.DateTime && sent != "" && strings.Trim(sent, "0123456789") == "" {
 			const text = "%s can mean two things; write numbers as 1000 or 0.5, and days as 2024-05-31"
 			all = append(all, contract.Issue{Type: "value_error", Param: name, Input: sent, Text: say.Of(text, sent)})
 		}

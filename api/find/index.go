@@ -35,13 +35,11 @@ const (
 func (k Kind) String() string { return kindSources[k].kind }
 
 // IsKind reports whether a text is the name of a kind.
-func IsKind(text string) bool {
+func IsKind(text string) (is bool) {
 	for k := range kinds {
-		if k.String() == text {
-			return true
-		}
+		is = is || k.String() == text
 	}
-	return false
+	return is
 }
 
 // kindSources say where the names of each kind are: the table, its fields with the code and the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed" // of names
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -56,17 +55,11 @@ var Commas = strings.NewReplacer(
 var articles = []string{"the ", "le ", "la ", "les ", "l'", "l’", "lʼ", "el ", "los ", "las ", "ال"}
 
 // Letters are those that decomposition does not change, and that people write in another way.
-var Letters = letters()
-
-func letters() map[rune]string {
-	all := map[rune]string{
-		'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h",
-		'ة': "ه", 'ى': "ي", 'ک': "ك", 'ی': "ي",
-	}
-	for i := range 10 {
-		all['٠'+rune(i)], all['۰'+rune(i)] = strconv.Itoa(i), strconv.Itoa(i)
-	}
-	return all
+var Letters = map[rune]string{
+	'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h",
+	'ة': "ه", 'ى': "ي", 'ک': "ك", 'ی': "ي",
+	'٠': "0", '١': "1", '٢': "2", '٣': "3", '٤': "4", '٥': "5", '٦': "6", '٧': "7", '٨': "8", '٩': "9",
+	'۰': "0", '۱': "1", '۲': "2", '۳': "3", '۴': "4", '۵': "5", '۶': "6", '۷': "7", '۸': "8", '۹': "9",
 }
 
 // IsEmpty reports whether there is no country.

@@ -217,9 +217,6 @@ func (p pages) addChangelog() {
 			if a := data.Asked; a != nil && a.Kind != "" && !slices.Contains(contract.ChangeKinds.Values, a.Kind) {
 				data.ignore(kindParam + "=" + a.Kind)
 			}
-			if data.Asked != nil && data.Asked.Base != nil {
-				data.Nowhere = "" // which it says with the records
-			}
 			known := append(feedParams, contract.SinceParam, kindParam)
 			return p.answerPage(ctx, "changelog.html", &data, &head, known...)
 		})

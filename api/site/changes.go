@@ -33,7 +33,6 @@ const (
 // changesSince is what differs between an earlier snapshot, which is still kept, and the current
 // one.
 type changesSince struct {
-	Nowhere                    bool            // Country names no country
 	Since, Country, List, Kind string          // as they were asked for
 	Day                        string          // since, if it is one
 	Base                       *statusSnapshot // that is compared with, nil if there is none
@@ -97,8 +96,8 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 	}
 	// Records may have a code that no country has: a text is a name only where no record has it.
 	if len(c.Lists) == 0 && c.Records == nil && c.Country != "" && all.Find(c.Country) == nil {
-		if c.Nowhere = all.Named(c.Country) == ""; !c.Nowhere {
-			c.Country = all.Named(c.Country)
+		if code := all.Named(c.Country); code != "" {
+			c.Country = code
 			return c, p.compare(c, v, base, all)
 		}
 	}

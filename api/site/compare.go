@@ -141,7 +141,7 @@ func newCompare(
 			text = strings.TrimSpace(text)
 			var near []string
 			if text != "" && all.Find(text) == nil {
-				if also[text], near, err = named(p, v, text); err != nil {
+				if also[text], near, err = named(p, v, text, find.Country, find.Group); err != nil {
 					return nil, err
 				}
 			}
@@ -224,10 +224,10 @@ func comparedOf(
 	return compared{Name: name, Address: address, key: code, codes: []string{code}}
 }
 
-// named are the codes of the countries and groups that have a text as their whole name, and of
+// named are the codes of the places of some kinds that have a text as their whole name, and of
 // those that a search for it finds.
-func named(p pages, v *state.Served, text string) (codes, near []string, err error) {
-	for _, kind := range []find.Kind{find.Country, find.Group} {
+func named(p pages, v *state.Served, text string, kinds ...find.Kind) (codes, near []string, err error) {
+	for _, kind := range kinds {
 		q := find.Query{Text: text, Kind: kind.String(), Limit: mostCompared, Brief: true, Language: p.at.Language}
 		found, err := p.Site.Finder.Find(v, p.at.Mount, q)
 		if err != nil {

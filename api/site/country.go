@@ -15,11 +15,11 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/country"
 	"hdqs/api/figures"
+	"hdqs/api/find"
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/internal/nearest"
 )
 
 // countryPath is the path of the list of countries. The pages of countries are below it.
@@ -138,11 +138,13 @@ func (p pages) addCountry() {
 			})
 		}, p.Site.Lists.Admission.Pages)
 	}
-	add(countryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
+	add(countryPath, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) (err error) {
 		page := &countriesPage{pageHead: p.at.head(p.at.T("Countries"), countryPath), Overview: all}
 		page.Filter = strings.TrimSpace(string(ctx.QueryArgs().Peek(nameParam)))
 		if page.list(); len(page.ByName) == 0 {
-			page.Near = nearCountries(all, page.Filter)
+			if _, page.Near, err = named(p, v, page.Filter, find.Country); err != nil {
+				return err
+			}
 		}
 		return p.answerPage(ctx, "countries.html", page, &countries, nameParam, contract.SnapshotParam)
 	})
@@ -152,7 +154,7 @@ func (p pages) addCountry() {
 		code, isCard := strings.CutSuffix(code, ".png")
 		at := all.Find(code)
 		if at == nil {
-			return p.answerNoCountry(ctx, all, strings.Clone(code), &head)
+			return p.answerNoCountry(ctx, v, all, strings.Clone(code), &head)
 		}
 		if isBook || isCard {
 			if err := fileFaults(ctx, p.at, contract.SnapshotParam); err != nil {
@@ -178,41 +180,23 @@ func (p pages) addCountry() {
 // answerNoCountry answers for a code that no country has: with a redirect if it is a name, or the
 // code in another way, otherwise with the countries that may be meant.
 func (p pages) answerNoCountry(
-	ctx *fasthttp.RequestCtx, all *country.Overview, sent string, head *list.PageHead,
+	ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview, sent string, head *list.PageHead,
 ) error {
 	if c := all.Find(all.NamedWhole(sent)); c != nil {
 		reply.Redirect(ctx, fasthttp.StatusSeeOther, p.at.root()+countryPath+"/"+c.Code)
 		return nil
 	}
-	page := countriesPage{
-		pageHead: p.at.head(p.at.T("No such country"), ""), Overview: all, Sent: sent, Near: nearCountries(all, sent),
+	_, near, err := named(p, v, sent, find.Country)
+	if err != nil {
+		return err
 	}
-	err := p.answerPage(ctx, "countries.html", page, head)
+	page := countriesPage{pageHead: p.at.head(p.at.T("No such country"), ""), Overview: all, Sent: sent, Near: near}
+	err = p.answerPage(ctx, "countries.html", page, head)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.SetStatusCode(fasthttp.StatusNotFound)
 		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 	}
 	return err
-}
-
-// nearCountries are the codes of countries that a text may mean, by code or name.
-func nearCountries(all *country.Overview, sent string) (codes []string) {
-	const most = 3
-	byName := map[string]string{}
-	var names []string
-	for i := range all.Countries {
-		c := &all.Countries[i]
-		for _, name := range []string{strings.ToLower(c.Name), strings.ToLower(c.Code)} {
-			byName[name] = c.Code
-			names = append(names, name)
-		}
-	}
-	for _, name := range nearest.Several(strings.ToLower(sent), names, most) {
-		if code := byName[name]; !slices.Contains(codes, code) {
-			codes = append(codes, code)
-		}
-	}
-	return codes
 }
 
 // countryOf is what the page of a country shows of a snapshot. It is made once for each snapshot.
