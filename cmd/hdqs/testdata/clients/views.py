@@ -252,7 +252,7 @@ def wrongs(law, params, function, groups):
     for c, value, parts in [t for t in law.totals if t[0] not in groups]:
         part = "%s in %s" % (c, str((*parts, "-"))) if parts else "%s <> %s" % (c, quoted(value))
         any_of(c + " has a total and its parts",
-               "select 1 from passing having bool_or(%s = %s) and bool_or(%s)" % (c, quoted(value), part))
+               "select 1 from passing %s having bool_or(%s = %s) and bool_or(%s)" % (group_of(), c, quoted(value), part))
     if law.ages and "age_range" not in groups:
         same = " and ".join(["true"] + ["a.%s is not distinct from b.%s" % (g, g) for g in groups if g in law.columns])
         any_of("ages overlap", """select 1 from (select distinct * exclude (rid, population) from passing) a
