@@ -13,7 +13,6 @@ import (
 	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/textual"
-	"hdqs/internal/nearest"
 )
 
 const (
@@ -301,21 +300,13 @@ func missing(c *call, a *Answer, q *contract.Question, filters []filter) error {
 	return nil
 }
 
-// countryCodes are the codes of all countries.
-func countryCodes(c *call) (all []string) {
-	for _, country := range c.served.Bound.Countries {
-		all = append(all, country.Code)
-	}
-	return all
-}
-
 // codesOf are the codes that texts most probably mean, of names of a kind: all that have a text as
 // their name. It is nil if one means none, or any of several countries.
 func (c *call) codesOf(texts []string, kind string) (codes []string, err error) {
 	for _, text := range texts {
 		found, err := c.find(text, kind, 0)
 		if err == nil && len(found.Results) == 0 && kind == "country" {
-			if near := nearest.All(strings.ToUpper(text), countryCodes(c), 1); len(near) == 1 {
+			if near := c.served.Bound.NearCodes(text); len(near) == 1 {
 				codes = append(codes, near[0])
 				continue
 			}

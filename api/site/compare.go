@@ -242,6 +242,9 @@ func named(p pages, v *state.Served, text string, kinds ...find.Kind) (codes, ne
 			}
 		}
 	}
+	if near == nil {
+		near = v.Bound.NearCodes(text)
+	}
 	return codes, near, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/internal/nearest"
 	"hdqs/snapshot"
 )
 
@@ -24,6 +25,15 @@ func (b *Bound) Country(code string) *Country {
 		return nil
 	}
 	return &b.Countries[at]
+}
+
+// NearCodes are the codes of countries that differ from a text in one letter.
+func (b *Bound) NearCodes(text string) []string {
+	var all []string
+	for _, c := range b.Countries {
+		all = append(all, c.Code)
+	}
+	return nearest.All(strings.ToUpper(text), all, 1)
 }
 
 // setCountries reads the list of countries, and makes the groups of it, with an operator's own.
