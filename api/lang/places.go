@@ -36,13 +36,15 @@ func Lines(text string) (lines [][2]string) {
 }
 
 // PlaceNames are the lines of names.txt.
-func PlaceNames() [][2]string { return Lines(names) }
+var PlaceNames = sync.OnceValue(func() [][2]string { return Lines(names) })
 
 // otherNames are those of countries in names.txt, by code.
 var otherNames = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for _, line := range PlaceNames() {
-		all[line[0]] = strings.Split(line[1], ",")
+		if !strings.Contains(line[0], " ") { // else it is of a unit
+			all[line[0]] = strings.Split(line[1], ",")
+		}
 	}
 	return all
 })
@@ -80,11 +82,14 @@ func (p *Places) Add(code, name string) {
 	}
 	add(name)
 	others := otherNames()[code]
+	region, err := language.ParseRegion(code)
+	isRegion := err == nil && len(code) == len("AFG")
+	if isRegion {
+		others = append(slices.Clip(others), region.String())
+	}
 	for _, l := range All() {
-		add(l.Country(code, name))
-		if region, err := language.ParseRegion(code); err == nil && len(code) == len("AFG") {
+		if add(l.Country(code, name)); isRegion {
 			add(l.own().regions.Name(region)) // the short name, such as Syria
-			others = append(slices.Clip(others), region.String())
 		}
 	}
 	for _, text := range others {
