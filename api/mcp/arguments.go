@@ -134,15 +134,17 @@ func filtersOf(sent any) (any, error) {
 		delete(filters, "more")
 	}
 	all := map[string]any{}
-	maps.Copy(all, filters)
-	maps.DeleteFunc(all, func(_ string, value any) bool { return isOpen(value) })
 	add := func(name string, value any) {
-		if before := all[name]; before != nil && !isOpen(value) {
+		if isOpen(value) {
+			return
+		}
+		if before := all[name]; before != nil {
 			value = slices.Concat(listOf(before), listOf(value))
 		}
-		if !isOpen(value) {
-			all[name] = value
-		}
+		all[name] = value
+	}
+	for name, value := range filters {
+		add(name, value)
 	}
 	texts, isList := sent.([]any)
 	if text, isText := sent.(string); isText && text != "" {
