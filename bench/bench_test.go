@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -44,12 +45,20 @@ func TestMain(m *testing.M) {
 			}
 		}
 	}()
-	fmt.Fprintln(os.Stderr, http.ListenAndServe(listen, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("ETag", fmt.Sprintf(`"%d"`, state.Load()))
 		fmt.Fprint(w, `{"data":[{"a":1,"b":"x"}]}`+os.Getenv("BENCH_EXTRA"))
-	})))
-	os.Exit(1)
+	})
+	// A start is measured with "--admin ADDRESS" at the end of the command.
+	if len(os.Args) > 2 {
+		admin, err := net.Listen("tcp", os.Args[2])
+		if err != nil {
+			panic(err)
+		}
+		go http.Serve(admin, nil)
+	}
+	panic(http.ListenAndServe(listen, nil))
 }
 
 // script runs a script of this directory, with this binary as its load generator.
