@@ -283,8 +283,12 @@ func (c *call) filters() (e *contract.Endpoint, all []filter, err error) {
 		several, isList := value.([]any)
 		f, texts := filter{name: name, text: textOf(value)}, []string{}
 		for _, one := range several {
-			f.values = append(f.values, textOf(one))
-			texts = append(texts, strings.ReplaceAll(textOf(one), ",", `\,`))
+			if text := textOf(one); !slices.Contains(f.values, text) {
+				f.values, texts = append(f.values, text), append(texts, strings.ReplaceAll(text, ",", `\,`))
+			}
+		}
+		if p := contract.PlanOf(e, contract.Rows).Param(name); p != nil && !p.Several && len(texts) == 1 && texts[0] != "" {
+			f.text, isList = f.values[0], false // a list of one value, of a filter that takes one
 		}
 		switch _, isObject := value.(map[string]any); {
 		case slices.ContainsFunc(f.values, func(one string) bool { return strings.Contains(one, `\`) }):
