@@ -5,6 +5,7 @@ package loader
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -255,6 +256,17 @@ func TestShrunk(t *testing.T) {
 	}
 	store := openStore(t)
 	build(t, store, rows(10), someDay)
+	noPackages := rows(10)
+	maps.DeleteFunc(noPackages, func(path string, _ *fstest.MapFile) bool {
+		return strings.HasPrefix(path, "packages/")
+	})
+	if report := build(t, store, noPackages, someDay); !report.Partial || len(report.Stale) != 2 {
+		t.Errorf("without packages: stale %v", report.Stale)
+	}
+	first := Options{Catalog: noPackages, CatalogName: "test", Store: openStore(t), SnapshotTime: someDay}
+	if report, err := Build(t.Context(), first); err != nil || !slices.Contains(report.Empty, catalogfile.PackageRole) {
+		t.Errorf("a first load without packages: %v, no rows of %q", err, report.Empty)
+	}
 	for _, c := range []struct {
 		rows, want    int
 		allow, partly bool

@@ -152,7 +152,7 @@ func (l *load) lostCountries(th *theme, data *snapshot.TableData) error {
 func (l *load) compareRows(r *result) {
 	for _, t := range r.report.Tables {
 		role := roleOf(t.Table)
-		if t.Rows == 0 && (IsDataRole(role) || slices.Contains(joinedLists, themeOf(role))) &&
+		if t.Rows == 0 && (IsDataRole(role) || t.Table == "dataset" || slices.Contains(joinedLists, themeOf(role))) &&
 			!slices.Contains(l.opts.AllowEmpty, role) {
 			r.report.Empty = append(r.report.Empty, role)
 		}

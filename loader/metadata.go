@@ -153,10 +153,16 @@ func (p *pass) putPackages(out listed) error {
 	if report.Drops != nil || report.Oddities != nil {
 		p.result.report.Resources = append(p.result.report.Resources, report)
 	}
-	if err := p.result.putRows(datasets); err != nil {
-		return err
+	why := cmp.Or(p.load.shrunk("dataset", datasets.rows), p.load.shrunk("resource", resources.rows))
+	for _, b := range []*tableBuilder{datasets, resources} {
+		if old, ok := p.load.previous.table(b.table.name); ok && why != nil && len(p.load.opts.AllowShrink) == 0 {
+			p.load.markStale(p.result, catalogfile.PackageRole, old.Table, why)
+			p.result.keep(old, roleState{})
+		} else if err := p.result.putRows(b); err != nil {
+			return err
+		}
 	}
-	return p.result.putRows(resources)
+	return nil
 }
 
 // addDataset adds a row, or says why it cannot be used, with more about it after the name of the
