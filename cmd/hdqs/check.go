@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"hdqs/internal/follow"
 	"hdqs/internal/memory"
 	"hdqs/internal/objects"
+	"hdqs/snapshot/store"
 )
 
 // checkAll does what serve does until it is ready, without listening, and prints what would be
@@ -103,7 +105,7 @@ func (f *serveFlags) checkedStore(
 		}
 		st, err := f.openLocal(filepath.Join(f.dataDir, "store"))
 		if err == nil {
-			_, err = st.Store.Channels.Channel(f.channel)
+			_, err = f.last(st)
 		}
 		if isAbsent(err) {
 			return nil, remove, nil
@@ -117,4 +119,14 @@ func (f *serveFlags) checkedStore(
 		return nil, nil, err
 	}
 	return st, func() { removeSample(); removeCopy() }, nil
+}
+
+// last returns the last snapshot of the data directory. One of another catalog, or of a remote
+// store, is absent: it would answer for a catalog whose address was mistyped.
+func (f *serveFlags) last(st *openStore) (store.Pointer, error) {
+	p, err := st.Store.Channels.Channel(f.channel)
+	if err == nil && catalogOf(st.Store, p.ID) != f.load.catalog {
+		err = fs.ErrNotExist
+	}
+	return p, err
 }

@@ -88,8 +88,11 @@ func (s *openStore) snapshotError(ctx context.Context, id string, err error) err
 		return storeError(err)
 	}
 	ids, listErr := s.snapshots(ctx)
-	if listErr != nil || slices.Contains(ids, id) {
+	if listErr != nil {
 		return storeError(err)
+	}
+	if slices.Contains(ids, id) { // a file of it is missing
+		return exitWith(exitVerification, err)
 	}
 	if len(ids) == 0 {
 		return absent("store %s has no snapshot %q, nor any other", s.address(), id)

@@ -410,7 +410,7 @@ func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openS
 		f.partial = l.partial()
 		return st, l.WriteText(messages)
 	}
-	if p, channelErr := st.Store.Channels.Channel(f.channel); f.loads != nil && channelErr == nil && ctx.Err() == nil {
+	if p, lastErr := f.last(st); f.loads != nil && lastErr == nil && ctx.Err() == nil {
 		fmt.Fprintf(messages, "hdqs: load of %s failed, serving the last snapshot %s: %v\n", f.load.catalog, p.ID, err)
 		return st, nil
 	}
