@@ -43,7 +43,7 @@ func ReadGroups(r io.Reader) (all []CountryGroup, err error) {
 			return nil, fmt.Errorf("no group: want the header %s and a line for each country of a group",
 				strings.Join(ownHeader, ","))
 		case failed != nil:
-			return nil, failed
+			return nil, fmt.Errorf("%w, want %s with commas between them", failed, strings.Join(ownHeader, ","))
 		case n == 1:
 			cells[0] = strings.TrimPrefix(cells[0], "\ufeff")
 			if !slices.Equal(cells, ownHeader) {
@@ -73,9 +73,12 @@ func addOwn(all []CountryGroup, slug, name, code string) ([]CountryGroup, error)
 		return all, fmt.Errorf("group %s: location_code %q is no code", slug, code)
 	}
 	at := slices.IndexFunc(all, func(g CountryGroup) bool { return g.Slug == slug })
+	sameName := slices.IndexFunc(all, func(g CountryGroup) bool { return strings.EqualFold(g.Name, name) })
 	switch {
+	case at < 0 && sameName >= 0: // a question names a group by its name
+		return all, fmt.Errorf("group %s: group %s has the name %q already", slug, all[sameName].Slug, name)
 	case at < 0 && !isText(name, maxGroupName):
-		return all, fmt.Errorf("group %s: name %q: want 1 to %d characters", slug, name, maxGroupName)
+		return all, fmt.Errorf("group %s: name %q: want 1 to %d characters in UTF-8", slug, name, maxGroupName)
 	case at < 0:
 		return append(all, CountryGroup{Kind: OwnGroup, Slug: slug, Name: name, Members: []string{code}}), nil
 	}
@@ -100,7 +103,7 @@ func CheckGroups(own []CountryGroup, listed *CountryGroups, codes []string) erro
 	var wrong []error
 	for i := range own {
 		g := &own[i]
-		if other := listed.Group(g.Slug); other != nil {
+		if other := cmp.Or(listed.Group(g.Slug), listed.Group(Slug(g.Name))); other != nil {
 			wrong = append(wrong, fmt.Errorf("group %s: the list of countries has a group of kind %s with this name; "+
 				"choose another one", g.Slug, other.Kind))
 		}

@@ -26,6 +26,7 @@ func TestReadGroups(t *testing.T) {
 		goodGroups + "x,,MLI\n":              `line 5: group x: name ""`,
 		goodGroups + "sahel,The Sahel,MLI\n": `line 5: group sahel: name "The Sahel", but it was "Sahel, the" before`,
 		goodGroups + "sahel,,TCD\nx,X,\n":    "line 5: group sahel has TCD twice\nline 6: group x: location_code",
+		goodGroups + "x,Office west,MLI\n":   `line 5: group x: group west-2 has the name "Office west" already`,
 		goodGroups + "x,\"a\tb\",MLI\n":      `group x: name "a\tb"`,
 		strings.Repeat("#", 2<<20):           "more than 1048576 bytes",
 	} {
@@ -43,8 +44,10 @@ func TestCheckGroups(t *testing.T) {
 		t.Errorf("right groups: %v", err)
 	}
 	sahel := CountryGroup{Kind: "region", Slug: "sahel", Name: "Sahel", Members: []string{"TCD"}}
-	listed := NewCountryGroups([]CountryGroup{sahel}, false)
+	west := CountryGroup{Kind: "region", Slug: "office-west", Name: "Office west", Members: []string{"MLI"}}
+	listed := NewCountryGroups([]CountryGroup{west, sahel}, false)
 	const want = "group sahel: the list of countries has a group of kind region with this name; choose another one\n" +
+		"group west-2: the list of countries has a group of kind region with this name; choose another one\n" +
 		`group west-2: location_code "NER" is not in the list of countries`
 	if err := CheckGroups(own, listed, []string{"MLI", "TCD"}); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
