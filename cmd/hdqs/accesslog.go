@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -31,6 +32,11 @@ func (f *accessLogFlags) register(fl *pflag.FlagSet) {
 func (f *accessLogFlags) options(log *slog.Logger) (o accesslog.Options, err error) {
 	if f.share < 0 || f.share > 1 || f.share != f.share {
 		return o, usagef("--access-log-sample %v: want 0 to 1", f.share)
+	}
+	if _, err := os.Stat(filepath.Dir(f.path)); err != nil {
+		return o, usagef("--access-log %s: %w", f.path, err)
+	} else if at, err := os.Stat(f.path); err == nil && at.IsDir() {
+		return o, usagef("--access-log %s: want a file, this is a folder", f.path)
 	}
 	o = accesslog.Options{Path: f.path, Share: f.share, Logger: log}
 	if f.path == "" || f.keyFile == "" {

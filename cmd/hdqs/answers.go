@@ -114,16 +114,20 @@ func (f *serveFlags) readGroups() ([]contract.CountryGroup, error) {
 	if f.groups == "" {
 		return nil, nil
 	}
-	file, err := os.Open(f.groups)
+	return readFile("groups", f.groups, contract.ReadGroups)
+}
+
+// readFile reads the file that a flag names.
+func readFile[T any](flag, path string, read func(io.Reader) (T, error)) (what T, err error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--groups: %w", err)
+		return what, fmt.Errorf("--%s: %w", flag, err)
 	}
 	defer file.Close()
-	groups, err := contract.ReadGroups(file)
-	if err != nil {
-		return nil, fmt.Errorf("--groups %s: %w", f.groups, err)
+	if what, err = read(file); err != nil {
+		err = fmt.Errorf("--%s %s: %w", flag, path, err)
 	}
-	return groups, nil
+	return what, err
 }
 
 // readBoundaries reads the file of --boundaries and says what it has. It returns nil without one.
@@ -134,14 +138,11 @@ func (f *serveFlags) readBoundaries(messages io.Writer) (*boundary.Set, error) {
 		}
 		return nil, nil
 	}
-	file, err := os.Open(f.boundaries)
+	set, err := readFile("boundaries", f.boundaries, func(file io.Reader) (*boundary.Set, error) {
+		return boundary.Read(file, f.whose)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("--boundaries: %w", err)
-	}
-	defer file.Close()
-	set, err := boundary.Read(file, f.whose)
-	if err != nil {
-		return nil, fmt.Errorf("--boundaries %s: %w", f.boundaries, err)
+		return nil, err
 	}
 	fmt.Fprintf(messages, "boundaries: %d countries, %d first-level units, %d second-level units of %s\n",
 		set.Features[0], set.Features[1], set.Features[2], f.boundaries)

@@ -122,7 +122,7 @@ func checkAddress(flag string, address *string) error {
 	if err == nil {
 		_, err = net.LookupPort("tcp", port)
 	}
-	if err != nil {
+	if err != nil || port == "" {
 		return fmt.Errorf("--%s %s: want HOST:PORT, :PORT for every address of this machine, or PORT for %s:PORT",
 			flag, *address, defaultHost)
 	}

@@ -190,7 +190,7 @@ type limitFlags struct {
 
 func (f *limitFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.most, "max-change", "", "largest change of rows, places and headline figures, in all and by "+
-		"country: 100% lets a number double or halve; empty: not compared")
+		"country: 100% lets a number double or halve; default: not compared")
 	fl.StringVar(&f.exceptions, "exceptions", "", "file with other bounds, one a line: NAME COUNTRY BOUND "+
 		"[until YYYY-MM-DD], as in 'idps SOM any until 2026-12-31'; * is any")
 }
@@ -207,15 +207,8 @@ func (f *limitFlags) read() (err error) {
 	if f.exceptions == "" {
 		return nil
 	}
-	file, err := os.Open(f.exceptions)
-	if err != nil {
-		return fmt.Errorf("--exceptions: %w", err)
-	}
-	defer file.Close()
-	if f.rules.Exceptions, err = threshold.ParseExceptions(file); err != nil {
-		return fmt.Errorf("--exceptions %s: %w", f.exceptions, err)
-	}
-	return nil
+	f.rules.Exceptions, err = readFile("exceptions", f.exceptions, threshold.ParseExceptions)
+	return err
 }
 
 // mostExcesses is how many changes an error names.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -56,10 +57,19 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 				return err
 			}
 			warnOfVariables(cmd.Root(), os.Environ(), cmd.ErrOrStderr())
+			forLoads := "" // of the command line: variables may be for several commands
+			cmd.Flags().Visit(func(f *pflag.Flag) {
+				if slices.Contains(serveGroups[len(serveGroups)-1].flags, f.Name) {
+					forLoads = f.Name
+				}
+			})
 			if err := applyEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			err := applyConfig(cmd)
+			if catalog := cmd.Flags().Lookup("catalog"); err == nil && forLoads != "" && catalog.Value.String() == "" {
+				err = usagef("--%s is for a load: it needs --catalog", forLoads)
+			}
 			if err == nil {
 				err = refusePasswords(cmd.Flags())
 			}
@@ -78,6 +88,7 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	root.AddCommand(moreCommands...)
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)
+		cmd.Flags().VisitAll(checkValue)
 	}
 	return root
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/internal/fleet"
+	"hdqs/internal/objects"
 	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
@@ -74,10 +76,13 @@ could not be reached, 4 the store is damaged or not signed.`,
 
 func (f *publishFlags) check(args []string) error {
 	if (len(args) == 0) == (f.from == "") {
-		return errors.New("publish needs the ID of a snapshot, or --from CHANNEL")
+		return errors.New("publish needs either the ID of a snapshot or --from CHANNEL")
 	}
-	if err := refuseCanary(f.from); err != nil {
+	if err := checkChannel("from", cmp.Or(f.from, stableChannel)); err != nil {
 		return err
+	}
+	if f.review.exceptions != "" && !f.review.isSet() {
+		return errors.New("--exceptions needs --max-change: nothing is compared without it")
 	}
 	if f.isHeld && len(f.canary) == 0 {
 		f.canary = []string{"100"}
@@ -341,11 +346,22 @@ func (f *storeFlags) begin(
 			fmt.Fprintf(messages, "hdqs: waiting for %s: %s, for at most %s\n", f.store, what, f.timeout)
 		}
 	}
-	if err != nil || s.Remote != nil || holder == "" {
+	if err != nil || holder == "" {
 		return s, func() {}, err
+	}
+	if s.Remote != nil {
+		return s, func() {}, f.checkWritable()
 	}
 	release, err = s.lock(holder)
 	return s, release, err
+}
+
+// checkWritable refuses to begin what would end at the first file that it writes.
+func (f *storeFlags) checkWritable() error {
+	if objects.IsRemote(f.store) && !strings.HasPrefix(f.store, "s3://") {
+		return usagef("--store %s: %w", f.store, objects.ErrReadOnly)
+	}
+	return nil
 }
 
 // lockWhenFree waits for the lock of a local store, which a load may have.

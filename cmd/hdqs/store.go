@@ -138,7 +138,7 @@ func (f *storeFlags) open() (*openStore, error) {
 	if f.store == "" {
 		return nil, usagef("--store is missing: want a directory or an address")
 	}
-	if err := refuseCanary(f.channel); err != nil {
+	if err := checkChannel("channel", f.channel); err != nil {
 		return nil, err
 	}
 	if !objects.IsRemote(f.store) {
@@ -157,8 +157,11 @@ func (f *storeFlags) open() (*openStore, error) {
 	return s, nil
 }
 
-// refuseCanary refuses channels that only --canary moves.
-func refuseCanary(name string) error {
+// checkChannel refuses names that no channel can have, and channels that only --canary moves.
+func checkChannel(flag, name string) error {
+	if err := store.CheckID(name); err != nil {
+		return usagef("--%s %w", flag, err)
+	}
 	if main, ok := strings.CutSuffix(name, store.CanaryOf("")); ok {
 		return usagef("channel %s is that of a canary: name %s, which it is of", name, main)
 	}
@@ -256,6 +259,9 @@ func (s *openStore) lock(holder string) (release func(), err error) {
 			"writes: run it as that user, for example with 'runuser -u USER -- hdqs ...'\n", s.Store.Dir())
 	}
 	l, err := s.Store.Lock(holder)
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w: run this as the user that owns the store, as with 'runuser -u USER -- hdqs ...'", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ var (
 	// ErrCondition marks a write whose condition was not met.
 	ErrCondition = errors.New("precondition failed")
 	// ErrReadOnly marks a write to objects that can only be read.
-	ErrReadOnly = errors.New("store is read-only, want an s3:// address")
+	ErrReadOnly = errors.New("store is read-only, want a directory or an s3:// address")
 )
 
 // Traffic counts requests, failed tries included, and bytes of bodies. A directory has only
