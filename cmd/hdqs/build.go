@@ -159,7 +159,7 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(f.checkWritable(), f.sign.apply(into)); err != nil {
+	if err := cmp.Or(checkWritable("store", f.store), f.sign.apply(into)); err != nil {
 		return nil, err
 	}
 	o, release, err := f.load.prepare(into, "build from "+f.load.catalog)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -125,8 +124,8 @@ func (f *serveFlags) checkedStore(
 // store, is absent: it would answer for a catalog whose address was mistyped.
 func (f *serveFlags) last(st *openStore) (store.Pointer, error) {
 	p, err := st.Store.Channels.Channel(f.channel)
-	if err == nil && catalogOf(st.Store, p.ID) != f.load.catalog {
-		err = fs.ErrNotExist
+	if of := catalogOf(st.Store, p.ID); err == nil && of != f.load.catalog {
+		err = absent("--data-dir %s: the last snapshot is of another catalog, %q, and is not served", f.dataDir, of)
 	}
 	return p, err
 }

@@ -65,6 +65,9 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 		if err != nil {
 			return o, usagef("--snapshot-time %q: want a time like 2026-11-21T01:02:00Z", f.snapshotTime)
 		}
+		if t.After(time.Now().AddDate(0, 1, 0)) { // later moves of the channel would count on from it
+			return o, usagef("--snapshot-time %s: more than a month after the time of this machine", f.snapshotTime)
+		}
 		o.SnapshotTime = t
 	}
 	if objects.IsRemote(f.catalog) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -36,7 +37,7 @@ mirrored, but a source was stale or refused, or has a table that no role takes.`
 			var target objects.Store = objects.Dir(to)
 			if objects.IsRemote(to) {
 				remote, err := replica.Open(to, net.options())
-				if err != nil {
+				if err = cmp.Or(err, checkWritable("to", to)); err != nil {
 					return exitWith(exitUsage, err)
 				}
 				remote.Timeout = longestTimeout // of the list of a large mirror

@@ -350,16 +350,16 @@ func (f *storeFlags) begin(
 		return s, func() {}, err
 	}
 	if s.Remote != nil {
-		return s, func() {}, f.checkWritable()
+		return s, func() {}, checkWritable("store", f.store)
 	}
 	release, err = s.lock(holder)
 	return s, release, err
 }
 
 // checkWritable refuses to begin what would end at the first file that it writes.
-func (f *storeFlags) checkWritable() error {
-	if objects.IsRemote(f.store) && !strings.HasPrefix(f.store, "s3://") {
-		return usagef("--store %s: %w", f.store, objects.ErrReadOnly)
+func checkWritable(flag, address string) error {
+	if objects.IsRemote(address) && !strings.HasPrefix(address, "s3://") {
+		return usagef("--%s %s: %w", flag, address, objects.ErrReadOnly)
 	}
 	return nil
 }

@@ -250,7 +250,7 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o state.Opt
 func (f *serveFlags) checkSource() error {
 	switch {
 	case f.store != "" && f.load.catalog != "":
-		return errors.New("--store and --catalog: want one of them")
+		return fmt.Errorf("--store %s and --catalog %s: want one of them", f.store, f.load.catalog)
 	case f.replica != "" && f.store == "":
 		return errors.New("--replica needs --store, to which it reports")
 	case f.replica != "" && store.CheckID(f.replica) != nil:
@@ -410,9 +410,13 @@ func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openS
 		f.partial = l.partial()
 		return st, l.WriteText(messages)
 	}
-	if p, lastErr := f.last(st); f.loads != nil && lastErr == nil && ctx.Err() == nil {
+	p, lastErr := f.last(st)
+	if f.loads != nil && lastErr == nil && ctx.Err() == nil {
 		fmt.Fprintf(messages, "hdqs: load of %s failed, serving the last snapshot %s: %v\n", f.load.catalog, p.ID, err)
 		return st, nil
+	}
+	if _, isOther := errors.AsType[absentError](lastErr); isOther && f.loads != nil {
+		fmt.Fprintf(messages, "hdqs: %v\n", lastErr)
 	}
 	return nil, err
 }
