@@ -333,16 +333,13 @@ func (s setting) apply(fl *pflag.FlagSet, flag *pflag.Flag) error {
 	switch {
 	case s.value.Kind == yaml.SequenceNode && isList:
 		var texts []string
-		if err := s.value.Decode(&texts); err != nil || slices.Contains(texts, "") {
-			return fmt.Errorf("%s: want a list of texts, none of them empty", flag.Name)
+		if err := s.value.Decode(&texts); err != nil {
+			return fmt.Errorf("%s: want a list of texts", flag.Name)
 		}
 		flag.Changed = true
 		return list.Replace(texts)
 	case s.value.Kind != yaml.ScalarNode || s.value.Tag == "!!null":
 		return fmt.Errorf("%s: want a value after the colon, or no line", flag.Name)
-	case s.value.Value == flag.DefValue: // "" too
-		flag.Changed = true
-		return nil
 	}
 	return fl.Set(flag.Name, s.value.Value)
 }
@@ -391,9 +388,7 @@ func configTemplate(root *cobra.Command) string {
 		}
 		_, usage := pflag.UnquoteUsage(f)
 		value := f.DefValue
-		if _, isList := f.Value.(pflag.SliceValue); isList && value == "" {
-			value = "[]"
-		} else if value == "" {
+		if value == "" {
 			value = `""`
 		}
 		fmt.Fprintf(&b, "\n%s# %s\n%s#%s: %s\n", indent, usage, indent, f.Name, value)

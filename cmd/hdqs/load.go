@@ -65,9 +65,6 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 		if err != nil {
 			return o, usagef("--snapshot-time %q: want a time like 2026-11-21T01:02:00Z", f.snapshotTime)
 		}
-		if t.After(time.Now().AddDate(0, 1, 0)) { // later moves of the channel would count on from it
-			return o, usagef("--snapshot-time %s: more than a month after the time of this machine", f.snapshotTime)
-		}
 		o.SnapshotTime = t
 	}
 	if objects.IsRemote(f.catalog) {
@@ -193,7 +190,7 @@ type limitFlags struct {
 
 func (f *limitFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.most, "max-change", "", "largest change of rows, places and headline figures, in all and by "+
-		"country: 100% lets a number double or halve; default: not compared")
+		"country: 100% lets a number double or halve; empty: not compared")
 	fl.StringVar(&f.exceptions, "exceptions", "", "file with other bounds, one a line: NAME COUNTRY BOUND "+
 		"[until YYYY-MM-DD], as in 'idps SOM any until 2026-12-31'; * is any")
 }

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -57,17 +58,25 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 				return err
 			}
 			warnOfVariables(cmd.Root(), os.Environ(), cmd.ErrOrStderr())
-			forLoads := "" // of the command line: variables may be for several commands
+			// Of the command line: variables may be for several commands, or left empty.
+			empty, forLoads := "", ""
 			cmd.Flags().Visit(func(f *pflag.Flag) {
+				if text := f.Value.String(); (text == "" || text == "[]") && !strings.Contains(f.Usage, "empty:") {
+					empty = f.Name
+				}
 				if slices.Contains(serveGroups[len(serveGroups)-1].flags, f.Name) {
 					forLoads = f.Name
 				}
 			})
+			if empty != "" { // as of --store "$STORE" without STORE
+				return usagef("--%s is empty: want a value, or none of this flag", empty)
+			}
 			if err := applyEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			err := applyConfig(cmd)
-			if catalog := cmd.Flags().Lookup("catalog"); err == nil && forLoads != "" && catalog.Value.String() == "" {
+			catalog := cmd.Flags().Lookup("catalog")
+			if err == nil && forLoads != "" && catalog != nil && !catalog.Changed {
 				err = usagef("--%s is for a load: it needs --catalog", forLoads)
 			}
 			if err == nil {
@@ -88,7 +97,6 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	root.AddCommand(moreCommands...)
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)
-		cmd.Flags().VisitAll(checkValue)
 	}
 	return root
 }

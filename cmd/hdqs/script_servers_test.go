@@ -67,7 +67,8 @@ func (s *story) serve(args []string) bool {
 }
 
 func (s *story) start(args []string) bool {
-	cmd := exec.Command(binary, append([]string{"serve"}, onFreePorts(args[1:])...)...)
+	flags := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args[1:]...)
+	cmd := exec.Command(binary, flags...)
 	cmd.Dir = s.script.Getenv("WORK")
 	started := adminListening(s.T, startCommand(s.T, s.variables(), cmd))
 	s.servers[args[0]] = started

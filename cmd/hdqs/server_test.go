@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -113,17 +112,7 @@ var (
 // serve starts the server on free ports and waits until it prints its addresses.
 func serve(t *testing.T, args ...string) *server {
 	t.Helper()
-	return serveWith(t, nil, onFreePorts(args)...)
-}
-
-// onFreePorts adds the addresses that flags of serve do not name.
-func onFreePorts(args []string) []string {
-	for _, flag := range []string{"--listen", "--admin"} {
-		if !slices.Contains(args, flag) {
-			args = slices.Concat([]string{flag, "127.0.0.1:0"}, args)
-		}
-	}
-	return args
+	return serveWith(t, nil, append([]string{"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args...)...)
 }
 
 func serveWith(t *testing.T, env []string, args ...string) *server {

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -145,43 +144,6 @@ func applyEnvironment(flags *pflag.FlagSet) error {
 			err = usagef("%s: %w", name, setErr)
 		}
 	})
-	return err
-}
-
-// checked is the value of a flag, which refuses what is most often a mistake of a script.
-type checked struct {
-	pflag.Value
-	flag *pflag.Flag
-}
-
-func checkValue(f *pflag.Flag) {
-	c := checked{f.Value, f}
-	f.Value, f.DefValue = c, c.String()
-	if list, isList := c.Value.(pflag.SliceValue); isList {
-		f.Value = struct {
-			checked
-			pflag.SliceValue
-		}{c, list}
-	}
-}
-
-// String is empty for an empty list, so that help prints no default.
-func (c checked) String() string { return strings.TrimPrefix(c.Value.String(), "[]") }
-
-// Set refuses an empty value, as of --store "$STORE" where there is no STORE, unless the meaning of
-// the flag names it, and a second value: a second --listen would take away the first address.
-func (c checked) Set(text string) error {
-	if text == "" && !strings.Contains(c.flag.Usage, "empty:") {
-		return errors.New("it is empty: want a value, or none of this flag")
-	}
-	before := c.String()
-	err := c.Value.Set(text)
-	_, isList := c.Value.(pflag.SliceValue)
-	if _, is := errors.AsType[*strconv.NumError](err); is {
-		return fmt.Errorf("want %s", map[string]string{"bool": "true or false", "float64": "a number"}[c.Type()])
-	} else if err == nil && c.flag.Changed && !isList && c.String() != before {
-		return fmt.Errorf("it is there twice, with %q before: want one", before)
-	}
 	return err
 }
 
