@@ -93,32 +93,3 @@ func (t *codeTable) codes() {
 		t.pair[p] = bits<<8 | size
 	}
 }
-
-// fixedCode is the predefined code of DEFLATE.
-var fixedCode = func() *codeTable {
-	var t codeTable
-	var lengths [litLenCodes + 2]uint8
-	for s := range lengths {
-		switch {
-		case s < 144, s >= 280:
-			lengths[s] = 8
-		case s < 256:
-			lengths[s] = 9
-		default:
-			lengths[s] = 7
-		}
-	}
-	var codes [litLenCodes + 2]code
-	canonical(codes[:], lengths[:])
-	copy(t.litLenLengths[:], lengths[:])
-	for s := range t.distLengths {
-		t.distLengths[s] = 5
-	}
-	t.codes()
-	copy(t.litLen[:], codes[:])
-	return &t
-}()
-
-// fixedBlock is fixedCode, which needs no description: it is for a few rows, as between stored
-// blocks.
-var fixedBlock = &blockCode{table: *fixedCode, generation: fixedGeneration}

@@ -39,7 +39,7 @@ func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 	if d.code = t.code(); d.open && d.matcher.generation != rowGeneration {
 		d.flush()
 	}
-	d.ensure(BatchRows)
+	d.ensure()
 	for i, run := range runs {
 		end := run.To
 		if i == len(runs)-1 {

@@ -30,8 +30,8 @@ type blockCode struct {
 	generation uint32
 }
 
-// The generations of first codes, of codes of row blocks, and of the fixed code.
-const firstGeneration, rowGeneration, fixedGeneration = 1, 2, 3
+// The generations of first codes, and of codes of row blocks.
+const firstGeneration, rowGeneration = 1, 2
 
 // The first code is made from this many runs of this many rows, spread over the table. Filtered
 // pages look like them. From neighbours and single rows, pages of 100 filtered rows are larger.
@@ -75,16 +75,13 @@ const (
 	// A code is kept while it takes at most this many percent of the best code's bits, when a body
 	// is first counted and later on.
 	keepFirst, keepLater = 125, 110
-
-	// fewRows is the number of rows up to which describing a code takes more bits than it saves.
-	fewRows = 6
 )
 
 // gzipHeader is the header of a member: DEFLATE, no name, no time, unknown system.
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 func newDeflater(rows Rows, first *blockCode) *deflater {
-	d := &deflater{first: first, made: fixedGeneration}
+	d := &deflater{first: first, made: rowGeneration}
 	d.matcher.init(rows)
 	d.matcher.next = d.nextBatch
 	return d
@@ -100,7 +97,7 @@ func (d *deflater) begin(dst []byte) {
 
 // plain encodes text outside of the rows.
 func (d *deflater) plain(text []byte) {
-	d.ensure(0)
+	d.ensure()
 	d.matcher.plain(text)
 }
 
@@ -114,7 +111,7 @@ func (d *deflater) end() []byte {
 
 // rows encodes the rows of runs without their last cut bytes.
 func (d *deflater) rows(runs []Run, cut int) {
-	d.ensure(rowsIn(runs))
+	d.ensure()
 	d.matcher.rows(runs, cut)
 }
 
@@ -132,13 +129,9 @@ func (d *deflater) nextBatch() {
 	d.batches++
 }
 
-// ensure starts a block for so many rows, unless one is open.
-func (d *deflater) ensure(rows int) {
-	switch {
-	case d.open:
-	case rows <= fewRows:
-		d.beginBlock(fixedBlock)
-	default:
+// ensure starts a block, unless one is open.
+func (d *deflater) ensure() {
+	if !d.open {
 		d.beginBlock(d.code)
 	}
 }
@@ -188,10 +181,6 @@ func (b *blockCode) begin(w *bitWriter) {
 		return
 	}
 	w.reserve(b.header.size + 64)
-	if b.generation == fixedGeneration {
-		w.write(1<<1, 3)
-		return
-	}
 	w.write(2<<1, 3)
 	b.header.write(w)
 }
@@ -211,13 +200,13 @@ func (d *deflater) flush() {
 	d.matcher.block.seen, d.matcher.literalCode, d.batches = nil, nil, 0
 }
 
-// endDeflate adds an empty block that is marked as the last, which the blocks before it are not.
+// endDeflate adds an empty block that is marked as the last, which the blocks before it are not, in
+// the predefined code: that of its end is seven zeros.
 func (d *deflater) endDeflate() {
 	d.flush()
 	w := &d.matcher.block.bits
 	w.reserve(64)
-	w.write(1|1<<1, 3)
-	w.write(fixedCode.litLen[endOfBlock].bits(), fixedCode.litLen[endOfBlock].len())
+	w.write(1|1<<1, 3+7)
 	w.align()
 }
 

@@ -85,13 +85,13 @@ func FuzzBlock(f *testing.F) {
 		d := newDeflater(rows, firstDeflater(rows).first)
 		d.begin(nil)
 		d.matcher.block.bits.out = nil // DEFLATE alone
-		d.ensure(r.IntN(10))
+		d.ensure()
 		want := randomSequences(r, &d.matcher.block, text, func() {
 			if r.IntN(4) > 0 {
 				d.nextBatch()
 			} else {
 				d.flush()
-				d.ensure(r.IntN(10))
+				d.ensure()
 			}
 		})
 		d.endDeflate()
@@ -199,6 +199,7 @@ func TestCopiedAgainstPlain(t *testing.T) {
 func TestCountedBits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
+	code := firstDeflater(newFakeRows(r, 1, false)).first
 	text := make([]byte, 40_000)
 	for i := range text {
 		text[i] = byte(r.Uint32())
@@ -216,9 +217,9 @@ func TestCountedBits(t *testing.T) {
 		}
 		var seen counts
 		seen.ops(ops, text[:size], 0)
-		b := block{code: fixedCode}
+		b := block{code: &code.table}
 		b.write(ops, text[:size], 0)
-		if got, want := seen.cost(fixedCode)+seen.extra(), uint(b.bits.position()); got != want {
+		if got, want := seen.cost(&code.table)+seen.extra(), uint(b.bits.position()); got != want {
 			t.Fatalf("%d bits are counted, %d are written: %v", got, want, ops)
 		}
 	}

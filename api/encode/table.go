@@ -107,7 +107,6 @@ func (t *Table) pieces(dst []byte, f Frame, runs []Run, kept bool, pause func())
 	if kept && t.copiesRows(runs) {
 		d.code = t.copied.code()
 	}
-	d.ensure(rowsIn(runs)) // also of the head
 	d.plain(f.Head)
 	if kept {
 		runs = t.stored(d, runs)
