@@ -34,7 +34,7 @@ func (s codeSet) count() int { return countBits(s) }
 
 // run returns the codes, of which there are count, as a span if they are consecutive.
 func (s codeSet) run(count int) (codes span) {
-	eachRun(s, 0, len(s), func(first, end uint32) bool {
+	eachRun(s, func(first, end uint32) bool {
 		if int(end-first) == count {
 			codes = span{uint64(first), uint64(count - 1), 1}
 		}

@@ -255,7 +255,7 @@ func (p *part) cost(rows int) int {
 // codes if that is less.
 func (p *part) unionCost() (cost int, negated bool) {
 	own := p.count * postingCost
-	eachRun(p.codes, 0, len(p.codes), func(first, end uint32) bool {
+	eachRun(p.codes, func(first, end uint32) bool {
 		own += p.space.postings.FrozenBytes(first, end)
 		return true
 	})
@@ -362,7 +362,7 @@ func (s *set) slow() bool {
 
 // appendSpans appends the rows of the codes of sorted postings. Neighbouring runs become one.
 func (p *part) appendSpans(dst []Range) []Range {
-	eachRun(p.codes, 0, len(p.codes), func(first, end uint32) bool {
+	eachRun(p.codes, func(first, end uint32) bool {
 		from, to := p.space.postings.Start(first), p.space.postings.Start(end)
 		switch n := len(dst); {
 		case from == to:

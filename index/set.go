@@ -291,7 +291,7 @@ func (b *builder) choose(k int, c *chunk) {
 // writeRuns writes the runs of ones of a bitmap as pairs.
 func writeRuns(dst []uint16, bm *words) {
 	n := 0
-	eachRun(bm[:], 0, chunkWords, func(from, to uint32) bool {
+	eachRun(bm[:], func(from, to uint32) bool {
 		dst[n], dst[n+1] = uint16(from), uint16(to-from-1)
 		n += 2
 		return true
@@ -343,12 +343,12 @@ func clearBits(bm *words, from, to uint32) {
 	bm[last] &^= tail
 }
 
-// eachRun calls f with each run of ones in words lo to hi-1, as bit numbers from and to
-// (exclusive), until f returns false.
-func eachRun(bm []uint64, lo, hi int, f func(from, to uint32) bool) {
+// eachRun calls f with each run of ones, as bit numbers from and to (exclusive), until f returns
+// false.
+func eachRun(bm []uint64, f func(from, to uint32) bool) {
 	from, open := uint32(0), false
-	for i := lo; i < hi; i++ {
-		w, base := bm[i], uint32(i)<<6
+	for i, w := range bm {
+		base := uint32(i) << 6
 		switch {
 		case open && w == ^uint64(0):
 			continue
@@ -374,6 +374,6 @@ func eachRun(bm []uint64, lo, hi int, f func(from, to uint32) bool) {
 		}
 	}
 	if open {
-		f(from, uint32(hi)<<6)
+		f(from, uint32(len(bm))<<6)
 	}
 }
