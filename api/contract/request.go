@@ -128,7 +128,7 @@ func (r *Request) readPage(p *Param, text string) {
 
 // readFilter reads a filter's value. An empty text is not a filter.
 func (r *Request) readFilter(p *Param, text string) {
-	if text == "" && (p.Type == String || p.Earlier) { // version 2 ignores an earlier one
+	if text == "" && (p.Type == String && !p.Grouped || p.Earlier) { // version 2 ignores an earlier one
 		return
 	}
 	if value, ok := r.readValue(p, text); ok {

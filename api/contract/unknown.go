@@ -135,6 +135,9 @@ func (r *Request) UnknownFaults(preferred bool, hint func(*Request, string) (str
 	all := Invalid{Preferred: preferred}
 	for _, name := range r.Scanned.UnknownNames() {
 		meant, text := hint(r, name)
+		if text.IsZero() && r.Scanned.Kind() != Rows {
+			text = say.Of("leave it out; /docs has what this address takes")
+		}
 		issue := extraForbidden(name, text)
 		if meant != "" {
 			issue.Details = &Details{Meant: meant}
@@ -247,24 +250,26 @@ func removedOf(p *Plan) map[string]string {
 	return remedies
 }
 
-// refuseUnknown refuses a name that no parameter has, of which part is a word or the whole, if the
-// answer without it would be taken for another. Without a value it would not restrict the rows.
-func (s *Scanned) refuseUnknown(name, part string, restricts bool) {
-	if s.plan.Knows(part) {
-		if restricts {
-			_, hint := s.MeantBy(part)
-			s.refuse(shownName([]byte(name), s.plan.Endpoint.names, s.plan), hint)
-		}
-		return
-	}
-	s.refuseList(part)
-	if part == EverybodyParam {
-		s.refuse(part, say.Of("records of %s have no category, gender or age_range, so none of them counts only some "+
+// refuseUnknown refuses a name that no parameter has if the answer without it would be taken for
+// another. Without a value it would not restrict the rows.
+func (s *Scanned) refuseUnknown(name string, restricts bool) {
+	s.refuseList(name)
+	switch {
+	case name == EverybodyParam:
+		s.refuse(name, say.Of("records of %s have no category, gender or age_range, so none of them counts only some "+
 			"people; leave it out", s.plan.Endpoint.Name()))
-	}
-	if restricts {
-		s.refuseRemoved(part)
-		s.refuseOfLists(part)
+	case !restricts:
+	case IsGroupParam(name) && s.plan.Kind != Figures:
+		remedy := "leave it out"
+		if s.plan.Knows("origin_" + GroupParam) {
+			remedy = "use origin_" + GroupParam + " or asylum_" + GroupParam
+		} else if s.plan.Knows(GroupParam) {
+			remedy = "use " + GroupParam
+		}
+		s.refuse(name, say.Of("records of %s have no such country; "+remedy, s.plan.Endpoint.Name()))
+	default:
+		s.refuseRemoved(name)
+		s.refuseOfLists(name)
 	}
 }
 
@@ -284,6 +289,9 @@ func (s *Scanned) refuseOfLists(name string) {
 		var takes []string
 		for _, p := range slices.Concat(withLists(e.Place), withLists(e.Params)) {
 			takes = append(takes, p.Name)
+		}
+		if takes == nil { // the list of groups
+			return
 		}
 		s.refuse(own, say.Of("the figure takes %s; its other filters are declared in %s; for other rows ask "+
 			"for LIST/aggregate",

@@ -299,7 +299,8 @@ func (a *Reply) ProvisionalMonths() ([]string, error) {
 	return a.provisional.Names(months), nil
 }
 
-// parse parses the parameters. Unknown ones are errors if the client or the server is strict.
+// parse parses the parameters. Unknown ones are errors if the client or the server is strict, and
+// in requests that the contract does not have: a sum of all rows would be taken for that of some.
 func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	err := r.Parse()
 	LogOf(ctx).noteRequest(r, err == nil)
@@ -309,7 +310,8 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	if r.Scanned.UnknownCount() == 0 {
 		return nil
 	}
-	if preferred := reply.PrefersStrict(&ctx.Request.Header); preferred || s.State.Options.Strict {
+	if preferred := reply.PrefersStrict(&ctx.Request.Header); preferred || s.State.Options.Strict ||
+		r.Scanned.Kind() != contract.Rows {
 		return r.UnknownFaults(preferred, reply.Meant)
 	}
 	return nil
