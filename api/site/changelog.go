@@ -26,6 +26,7 @@ type changelog struct {
 	Changes []changeOnPage
 	Asked   *changesSince // nil for all
 	Nowhere string        // what names no country
+	Untold  bool          // some changes may be missing, since it is not known whose records they are of
 }
 
 // changeOnPage is a change in the names of a mount.
@@ -41,6 +42,7 @@ type changeOnPage struct {
 	Base                    string // before links: empty on the page
 	Prefix                  string
 	Counted                 bool // the numbers of rows are known
+	Placed                  bool // it shows what has to do with some countries only
 	at                      time.Time
 	counts                  state.RowCounts
 	Figures                 []revised // headline figures with other values
@@ -104,18 +106,24 @@ func onPage(c *state.Change, p place, base string) changeOnPage {
 	return page
 }
 
-// count adds the numbers of rows that differ, of a country or of all.
-func (c *changeOnPage) count(country string) {
-	c.Counted = c.counts != nil
+// count adds the numbers of rows that differ, of some countries or of all.
+func (c *changeOnPage) count(countries []string) {
+	if c.Counted = c.counts != nil; countries == nil {
+		countries = []string{""}
+	}
 	for i := range c.Tables {
 		places := c.counts[c.Tables[i].Table]
-		n, known := places[country]
-		for kind := range n {
-			switch {
-			case n[kind] > 0:
-				c.Tables[i].Rows[kind] = browse.Count(n[kind])
-			case known || len(places) != 1: // else they are known of all countries together only
-				c.Tables[i].Rows[kind] = "0"
+		known, sum := len(places) != 1, [3]int{} // of one they are known of all countries together only
+		for _, country := range countries {
+			n, has := places[country]
+			known = known || has
+			for kind := range n {
+				sum[kind] += n[kind]
+			}
+		}
+		for kind := range sum {
+			if known {
+				c.Tables[i].Rows[kind] = browse.Count(sum[kind])
 			}
 		}
 	}
@@ -134,24 +142,26 @@ func listsOf(m *list.Mount, table string) []pageEndpoint {
 }
 
 // changelogOf is what the page or the feed of a place shows of a snapshot, nil for none.
-func (p pages) changelogOf(ctx *fasthttp.RequestCtx, v *state.Served, base string, isFeed bool) (changelog, error) {
-	data := changelog{
+func (p pages) changelogOf(
+	ctx *fasthttp.RequestCtx, v *state.Served, base string, isFeed bool,
+) (data changelog, of about, err error) {
+	data = changelog{
 		pageHead: p.at.head(p.at.T("What changed"), changelogPath), Base: base, Self: base + p.at.Prefix + feedPath,
 		Updated: time.Time{}.Format(time.RFC3339),
 	}
 	if v == nil {
-		return data, nil
+		return data, of, nil
 	}
 	changes := slices.Clone(*p.Site.State.History.Load())
 	now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
 	data.Served, data.Updated = newStatusSnapshot(p.at, v), now.Time().UTC().Format(time.RFC3339)
 	all, err := p.Site.overviewOf(v)
 	if err != nil {
-		return data, err
+		return data, of, err
 	}
-	of, err := aboutOf(ctx, v, all, p.at.Names, isFeed)
+	of, err = aboutOf(ctx, v, all, p.at.Names, isFeed)
 	if err != nil {
-		return data, err
+		return data, of, err
 	}
 	if all.Find(of.code) == nil {
 		data.Nowhere = of.code
@@ -165,13 +175,15 @@ func (p pages) changelogOf(ctx *fasthttp.RequestCtx, v *state.Served, base strin
 		change := onPage(c, p.at, base)
 		change.about, change.feed = &of, data.Self
 		change.revise(p.at, v, figures.RevisionsIn(revisions, c))
-		if of.code != "" {
-			change.count(of.code)
+		if of.codes != nil {
+			change.count(of.codes)
+			data.Untold = data.Untold || change.counts == nil
 		}
-		data.Changes = append(data.Changes, change)
+		if of.restrict(&change) {
+			data.Changes = append(data.Changes, change)
+		}
 	}
-	data.Changes = of.restrict(data.Changes)
-	return data, nil
+	return data, of, nil
 }
 
 // withOthers adds publications of which only the figures are known that they have changed.
@@ -201,9 +213,9 @@ func (p pages) addChangelog() {
 	head := p.Site.sharedHead(reply.HtmlType)
 	p.add(changelogPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
 		return p.Site.withServed(ctx, func(v *state.Served) error {
-			data, err := p.changelogOf(ctx, v, "", false)
+			data, of, err := p.changelogOf(ctx, v, "", false)
 			if err == nil && v != nil {
-				data.Asked, err = p.changesOf(ctx, v)
+				data.Asked, err = p.changesOf(ctx, v, of.group, of.codes)
 			}
 			if err != nil {
 				return err
@@ -211,7 +223,7 @@ func (p pages) addChangelog() {
 			if day, err := time.Parse(time.DateOnly, data.since()); err == nil {
 				data.Changes = slices.DeleteFunc(data.Changes, func(c changeOnPage) bool { return c.at.Before(day) })
 				for i := range data.Changes {
-					data.Changes[i].count(data.Asked.Country)
+					data.Changes[i].count(of.codes)
 				}
 			}
 			if a := data.Asked; a != nil && a.Kind != "" && !slices.Contains(contract.ChangeKinds.Values, a.Kind) {
@@ -227,7 +239,7 @@ func (p pages) addChangelog() {
 	feed := p.Site.hostHead(feedType)
 	p.add(feedPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
 		return p.Site.withServed(ctx, func(v *state.Served) error {
-			data, err := p.changelogOf(ctx, v, p.Site.Lists.Pages.BaseOf(ctx), true)
+			data, _, err := p.changelogOf(ctx, v, p.Site.Lists.Pages.BaseOf(ctx), true)
 			if err = cmp.Or(err, fileFaults(ctx, p.at, feedParams...)); err != nil {
 				return err
 			}
@@ -239,11 +251,14 @@ func (p pages) addChangelog() {
 
 // Summary is the change in a sentence.
 func (c *changeOnPage) Summary() string {
-	if c.From == "" {
+	switch {
+	case c.From == "":
 		return c.language.T("What else this load changed is not known any more.")
+	case c.Placed && len(c.Tables) == 0:
+		return ""
 	}
 	const changed = "Compared with snapshot %[2]s, %[1]s tables have changed."
-	return c.language.T(changed, lang.Count(len(c.Tables)), c.From) + " " + c.Same
+	return strings.TrimSpace(c.language.T(changed, lang.Count(len(c.Tables)), c.From) + " " + c.Same)
 }
 
 // Anchor is the id of the change on the page.

@@ -85,7 +85,7 @@ func TestCount(t *testing.T) {
 	m := list.NewMounts(&state.Options{}, nil)[0]
 	numbers := func(country string) map[string][3]string {
 		page, found := onPage(change, place{m, lang.All()[0]}, ""), map[string][3]string{}
-		page.count(country)
+		page.count([]string{country})
 		testkit.Equal(t, page.Counted, (change.Counts != nil), "counted")
 		for _, x := range page.Tables {
 			found[x.Table] = x.Rows

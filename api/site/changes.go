@@ -42,6 +42,9 @@ type changesSince struct {
 	Records                    *browse.Table // of one list and kind
 	Title                      string        // of the records
 	Left                       string        // how many are not shown
+
+	group string   // of countries, as it was asked for
+	codes []string // of the countries; nil for all
 }
 
 // listChanges are the numbers of records that differ.
@@ -67,14 +70,19 @@ var kindTitles = map[string]string{
 }
 
 // changesOf reads what an address asks for. It is nil if that is nothing.
-func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSince, error) {
+func (p pages) changesOf(
+	ctx *fasthttp.RequestCtx, v *state.Served, group string, codes []string,
+) (*changesSince, error) {
 	text := func(name string) string { return strings.Clone(strings.TrimSpace(string(ctx.QueryArgs().Peek(name)))) }
 	c := &changesSince{
 		Since: text(contract.SinceParam), Country: text(contract.CountryParam), List: text(listParam),
-		Kind: text(kindParam),
+		Kind: text(kindParam), group: group, codes: codes,
 	}
 	if c.Since == "" {
 		return nil, nil
+	}
+	if c.Country != "" && c.group == "" {
+		c.codes = []string{c.Country}
 	}
 	all, err := p.Site.overviewOf(v)
 	if err != nil {
@@ -97,7 +105,7 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 	// Records may have a code that no country has: a text is a name only where no record has it.
 	if len(c.Lists) == 0 && c.Records == nil && c.Country != "" && all.Find(c.Country) == nil {
 		if code := all.Named(c.Country); code != "" {
-			c.Country = code
+			c.Country, c.codes = code, []string{code}
 			return c, p.compare(c, v, base, all)
 		}
 	}
@@ -145,14 +153,15 @@ func (p pages) addChanges(
 	c *changesSince, v, base *state.Served, e *contract.Endpoint, all *country.Overview,
 ) error {
 	field := e.CountryField()
-	if c.Country != "" && field == "" {
+	if c.codes != nil && field == "" {
 		return nil
 	}
 	asker, asked := &asker{p.Site, v, p.at.Mount}, contract.Ask(e, contract.Changes)
 	asked.Since = base.Id
 	answer, err := asker.Ask(asked)
-	if err == nil && c.Country != "" && answer.Total > len(answer.Records) {
-		query := contract.QueryOf(contract.SinceParam, base.Id, field, c.Country) // which a stranger has sent
+	if err == nil && len(c.codes) > 0 && answer.Total > len(answer.Records) {
+		codes := strings.Join(c.codes, ",") // which a stranger may have sent
+		query := contract.QueryOf(contract.SinceParam, base.Id, field+contract.SeveralSuffix, codes)
 		r, wrong := contract.Read(asked.Plan(), query)
 		if wrong != nil {
 			return wrong
@@ -164,7 +173,7 @@ func (p pages) addChanges(
 	}
 	if answer.Total == len(answer.Records) {
 		answer.Records = slices.DeleteFunc(answer.Records, func(r textual.Record) bool {
-			return c.Country != "" && r.Value(field) != c.Country
+			return c.codes != nil && !slices.Contains(c.codes, r.Value(field))
 		})
 		answer.Total = len(answer.Records)
 	}
@@ -174,13 +183,13 @@ func (p pages) addChanges(
 	l := listChanges{pageEndpoint: newPageEndpoint(p.at.Mount, e)}
 	address := func(code, kind string) string {
 		return p.at.root() + changelogPath + "?" + contract.QueryOf(
-			contract.SinceParam, c.Since, listParam, e.Name(), contract.CountryParam, cmp.Or(code, c.Country),
-			kindParam, kind)
+			contract.SinceParam, c.Since, listParam, e.Name(), contract.GroupParam, c.group,
+			contract.CountryParam, cmp.Or(code, c.Country), kindParam, kind)
 	}
 	if l.Each = address("", ""); answer.Total > len(answer.Records) {
 		l.All = browse.Count(answer.Total)
 	} else {
-		l.addPlaces(p.at, answer.Records, field, c.List != "" || c.Country != "", all, address)
+		l.addPlaces(p.at, answer.Records, field, c.List != "" || c.codes != nil, all, address)
 	}
 	c.Lists = append(c.Lists, l)
 	if c.List != "" && slices.Contains(contract.ChangeKinds.Values, c.Kind) {

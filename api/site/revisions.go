@@ -20,6 +20,7 @@ import (
 // empty is not asked for.
 type about struct {
 	query string // as an address has it
+	group string // its slug
 	code  string
 	codes []string // of the country or group; nil for all
 	list  *contract.Endpoint
@@ -59,7 +60,7 @@ func aboutOf(
 		if g == nil {
 			return a, unknown(contract.GroupParam, group, "a group of countries, as GET /api/v2/groups lists them")
 		}
-		group = g.Slug
+		a.group = g.Slug
 		if a.codes = slices.Clone(g.Members); a.code != "" {
 			a.codes = slices.DeleteFunc(a.codes, func(code string) bool { return code != a.code })
 		}
@@ -72,7 +73,7 @@ func aboutOf(
 		}
 		a.list = &endpoints[at]
 	}
-	a.query = contract.QueryOf(contract.GroupParam, group, listParam, list, contract.CountryParam, a.code)
+	a.query = contract.QueryOf(contract.GroupParam, a.group, listParam, list, contract.CountryParam, a.code)
 	return a, nil
 }
 
@@ -133,31 +134,21 @@ func valuesOf(at place, r figures.Revision) (before, after string) {
 	return cmp.Or(before, none), cmp.Or(after, none)
 }
 
-// shows reports whether a change has to do with what is shown.
-func (a *about) shows(c *changeOnPage) bool {
-	if a.isAll() || len(c.Figures) > 0 {
-		return true
-	}
-	for i := range c.Tables {
-		table := c.Tables[i].Table
-		switch {
-		case a.list != nil && a.list.Table != table:
-		case a.codes == nil:
-			return true
-		default:
-			for _, code := range a.codes {
-				if c.counts[table][code] != [3]int{} {
-					return true
-				}
-			}
-		}
-	}
-	return false
+// shows reports whether a change of a table has to do with what is shown.
+func (a *about) shows(c *changeOnPage, table string) bool {
+	differs := func(code string) bool { return c.counts[table][code] != [3]int{} }
+	return (a.list == nil || a.list.Table == table) && (a.codes == nil || slices.ContainsFunc(a.codes, differs))
 }
 
-// restrict leaves out changes, and their lists, that have nothing to do with what is shown.
-func (a *about) restrict(all []changeOnPage) []changeOnPage {
-	return slices.DeleteFunc(all, func(c changeOnPage) bool { return !a.shows(&c) })
+// restrict leaves out of a change what has nothing to do with what is shown. It reports whether
+// something is left.
+func (a *about) restrict(c *changeOnPage) bool {
+	if a.isAll() {
+		return true
+	}
+	c.Tables = slices.DeleteFunc(c.Tables, func(t changedTable) bool { return !a.shows(c, t.Table) })
+	c.Placed, c.Same, c.Stale, c.Fresh, c.Datasets = a.codes != nil, "", nil, nil, nil
+	return len(c.Figures) > 0 || len(c.Tables) > 0
 }
 
 // Others is how many more values of headline figures there are, empty for none.

@@ -229,6 +229,12 @@ func TestChangelogSinceNothing(t *testing.T) {
 	before, after := apitest.ChangedTables(t, rand.New(rand.NewPCG(30, 9)), 30, 3)
 	s := apitest.Changed(t, before, after)
 	none := apitest.Sample(t, state.Options{}, 5)
+	desk := []contract.CountryGroup{{Kind: contract.OwnGroup, Slug: "desk", Members: []string{"AFG"}}}
+	grouped := apitest.Serve(t, state.Options{KeepPrevious: time.Hour, Groups: desk},
+		apitest.StoreSnapshot(t, "before", apitest.SampleTime, before))
+	apitest.Swap(t, grouped, state.Release{
+		Snapshot: apitest.StoreSnapshot(t, "after", apitest.SampleTime, after),
+	})
 	for _, c := range []struct {
 		server      *api.Server
 		query, want string
@@ -238,6 +244,7 @@ func TestChangelogSinceNothing(t *testing.T) {
 		{s, "?since=after", "No record differs."},
 		{s, "?since=before&location_code=QQQ", "No country is called <bdi>QQQ</bdi>."},
 		{s, "?since=%3Cb%3E", "&lt;b&gt; is neither a day"},
+		{grouped, "?since=before&group=desk&location_code=MLI", "No record of MLI differs."},
 		{none, "?since=2001-01-01", "No earlier load is kept"},
 		{none, "", "This is the first load that is known here."},
 	} {
