@@ -160,13 +160,20 @@ func OtherNames(query []byte, set NameSet, known ...string) []string {
 	return shownNames(sent, set, nil)
 }
 
-// FileFaults returns the issues of a request for a file with other parameters than some, nil
-// without any. With a filter that is ignored, a program that reads no header fields would take what
-// is in the file for what passes. hint says what to ask for.
+// FileFaults returns the issues of a request for a file with other parameters than some, or with
+// one of them twice, nil without any. With a filter that is ignored, a program that reads no header
+// fields would take what is in the file for what passes. hint says what to ask for.
 func FileFaults(query []byte, set NameSet, hint string, known ...string) *Invalid {
 	all := new(Invalid)
 	for _, name := range OtherNames(query, set, known...) {
 		all.Issues = append(all.Issues, extraForbidden(name, say.Of(hint)))
+	}
+	times := map[string]int{}
+	eachPair(query, func(name, _ []byte) { times[string(appendDecoded(nil, name))]++ })
+	for _, name := range known {
+		if times[name] > 1 {
+			all.Issues = append(all.Issues, extraForbidden(name, say.Of("it takes one value")))
+		}
 	}
 	if all.Issues == nil {
 		return nil
@@ -266,7 +273,7 @@ func (s *Scanned) refuseUnknown(name string, restricts bool) {
 		} else if s.plan.Knows(GroupParam) {
 			remedy = "use " + GroupParam
 		}
-		s.refuse(name, say.Of("records of %s have no such country; "+remedy, s.plan.Endpoint.Name()))
+		s.refuse(name, say.Of("%s has no %s; "+remedy, s.plan.Endpoint.Name(), name))
 	default:
 		s.refuseRemoved(name)
 		s.refuseOfLists(name)

@@ -152,6 +152,7 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 			found.records = append(found.records, r)
 		}
 	}
+	found.notes.Hints = list.NameHints(&a.Request.Question, a.Served.Bound, a.List, len(found.records))
 	found.from, found.n = pageOf(&a.Request.Question, len(found.records))
 	return found, nil
 }

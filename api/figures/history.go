@@ -39,6 +39,7 @@ func computeHistory(s *list.Lists, a *list.Reply) (list.Records, error) {
 			found.records = append(found.records, past[i].record(h, code))
 		}
 	}
+	found.notes.Hints = list.NameHints(&a.Request.Question, a.Served.Bound, a.List, len(found.records))
 	began := cmp.Or(kept.Began, publicationOf(a.Served))
 	found.notes.Hints = append(found.notes.Hints, say.Of("values are kept since the publication of %s",
 		began.Published.UTC().Format("2006-01-02 15:04:05")))

@@ -19,7 +19,8 @@ const mostMeant = 3
 
 // NameHints are values that were probably meant by filters of names or codes of countries, which
 // match none: the same but for accents, apostrophes, or how letters are composed, or else a few
-// letters away. Where records pass, only a list of codes can have such a value.
+// letters away. Where records pass, only a list of codes can have such a value; where nothing is
+// near one, no country has it, since the records of the others would look as if they were all.
 func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList, total int) (hints []say.Text) {
 	for _, f := range q.Filters {
 		p := &q.Plan().Params[f.Param]
@@ -27,19 +28,28 @@ func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList, total 
 		if !isCode && (p.Op != index.Contains || total > 0) || !p.List && total > 0 || of.Segment == nil {
 			continue
 		}
-		c, fault := of.Segment.Column(p.Columns[0])
-		if fault != nil {
+		n, at := len(b.Countries), func(i uint32) string { return b.Countries[i].Code }
+		isAlone := n == 0 || !isCode || !p.List && q.Plan().Kind != contract.Figures
+		if c, fault := of.Segment.Column(p.Columns[0]); fault == nil {
+			n, at = c.Cardinality(), c.TextOf
+		} else if !isCode {
 			continue
 		}
 		for _, v := range p.ValuesOf(&f) {
-			names := meantNames(p.Literal(v.Text), c.Cardinality(), c.TextOf, isCode, b.Countries)
-			if names != nil {
+			text := p.Literal(v.Text)
+			if names := meantNames(text, n, at, isCode, b.Countries); names != nil {
 				hints = append(hints, say.Of("%s: %s", p.Name, contract.DidYouMean(strings.Join(names, ", "))))
+			} else if !isAlone && !strings.ContainsAny(text, wildcards) && !isThere(text, n, at, b.Countries) {
+				none := say.Of("%s: no country has the code %.12s", p.Name, text) // too little for an e-mail
+				hints = append(hints, none)
 			}
 		}
 	}
 	return hints
 }
+
+// wildcards are in patterns, which are no names.
+const wildcards = `%_\`
 
 // mostNear is how many names a misspelled one is compared with.
 const mostNear = 5000
@@ -50,19 +60,11 @@ const mostNear = 5000
 func meantNames(
 	text string, n int, at func(uint32) string, isCode bool, countries []state.Country,
 ) (all []string) {
-	isCountry := func(c state.Country) bool {
-		return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text)
-	}
-	if slices.ContainsFunc(countries, isCountry) {
+	if isThere(text, n, at, countries) {
 		return nil
 	}
-	for code := range uint32(n) { // most have it: they allocate nothing
-		if strings.EqualFold(at(code), text) {
-			return nil
-		}
-	}
 	lower, bare := strings.ToLower(text), lang.Folded(text)
-	isSought := n <= mostNear && !strings.ContainsAny(text, `%_\`) && len(bare) >= len("AFG") // a pattern is no name
+	isSought := n <= mostNear && !strings.ContainsAny(text, wildcards) && len(bare) >= len("AFG")
 	var near []string
 	own := map[string]string{}
 	for code := range uint32(n) {
@@ -85,6 +87,18 @@ func meantNames(
 	}
 	slices.Sort(all)
 	return all[:min(len(all), mostMeant)]
+}
+
+// isThere reports whether a text is one of n names, or a country. Most are: they allocate nothing.
+func isThere(text string, n int, at func(uint32) string, countries []state.Country) bool {
+	for code := range uint32(n) {
+		if strings.EqualFold(at(code), text) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(countries, func(c state.Country) bool {
+		return strings.EqualFold(c.Code, text) || strings.EqualFold(c.Name, text)
+	})
 }
 
 // betweenHints separates several hints.

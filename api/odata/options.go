@@ -177,10 +177,11 @@ const tokenBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 // selection reads a $select.
 func (s *set) selection(text string) (all []int, err error) {
+	isWhole := false
 	for name := range strings.SplitSeq(text, ",") {
-		name = strings.TrimSpace(name)
-		if name == "*" {
-			return nil, nil
+		if name = strings.TrimSpace(name); name == "*" {
+			isWhole = true
+			continue
 		}
 		at := s.indexOf(strings.TrimPrefix(name, namespace+"."+s.Name+"/"))
 		if at < 0 {
@@ -189,7 +190,7 @@ func (s *set) selection(text string) (all []int, err error) {
 		all = append(all, at)
 	}
 	slices.Sort(all)
-	if all = slices.Compact(all); len(all) == len(s.Properties) {
+	if all = slices.Compact(all); isWhole || len(all) == len(s.Properties) {
 		return nil, nil
 	}
 	return all, nil

@@ -1,6 +1,7 @@
 package ogc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -114,7 +115,12 @@ func (o *options) readParam(c *collection, name, text string) error {
 	}
 	filters, ok := equals(p.field, text)
 	if !ok {
-		return invalid("%s is %s, which is no %s", name, list.Quoted(text), schemaOf(p.kind, nil)["type"])
+		schema := schemaOf(p.kind, p.enum)
+		want := cmp.Or(schema["format"], schema["type"])
+		if p.enum != nil {
+			want = "value that queryables lists"
+		}
+		return invalid("%s is %s, which is no %v", name, list.Quoted(text), want)
 	}
 	o.filters = append(o.filters, filters...)
 	return nil
@@ -147,7 +153,7 @@ func equals(f *contract.Field, text string) (filters []index.Filter, ok bool) {
 			{Columns: []string{f.Column()}, Op: index.Below, Value: index.Value{Int: next}},
 		}, ok
 	}
-	return same(index.Value{Text: text}), true
+	return same(index.Value{Text: text}), f.Enum == nil || slices.Contains(f.Enum.Values, text)
 }
 
 // within is a filter of rows whose number is in one of some ranges, their ends included.

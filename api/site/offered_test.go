@@ -127,6 +127,9 @@ func TestIgnored(t *testing.T) {
 	}
 	page := apitest.Browse(s, "/changelog?location_code=Atlantis")
 	testkit.Contains(t, page.Body, "called <bdi>Atlantis</bdi>", "no such country")
+	if feed := apitest.Browse(s, "/changelog.atom?location_code=AFG&location_code=SOM"); feed.Status != 422 {
+		t.Errorf("a feed of two countries: %d %s", feed.Status, feed.Body)
+	}
 	for _, path := range []string{"/country/AFG.xlsx", "/country/AFG.png", "/changelog.atom"} {
 		if refused, got := apitest.Browse(s, path+"?year=2020"), apitest.Browse(s, path); refused.Status != 422 ||
 			got.Status != 200 || !bytes.Contains(refused.Body, []byte(`["query","year"]`)) {
