@@ -37,7 +37,13 @@ func NameHints(q *contract.Question, b *state.Bound, of *state.BoundList, total 
 		}
 		for _, v := range p.ValuesOf(&f) {
 			text := p.Literal(v.Text)
-			if names := meantNames(text, n, at, isCode, b.Countries); names != nil {
+			names := meantNames(text, n, at, isCode, b.Countries)
+			for i := range b.Countries {
+				if c := &b.Countries[i]; !isAlone && strings.EqualFold(c.Name, text) {
+					names = append(names, c.Code)
+				}
+			}
+			if names != nil {
 				hints = append(hints, say.Of("%s: %s", p.Name, contract.DidYouMean(strings.Join(names, ", "))))
 			} else if !isAlone && !strings.ContainsAny(text, wildcards) && !isThere(text, n, at, b.Countries) {
 				none := say.Of("%s: no country has the code %.12s", p.Name, text) // too little for an e-mail

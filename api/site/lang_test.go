@@ -90,7 +90,7 @@ func constant(e ast.Expr) (string, bool) {
 func TestSaid(t *testing.T) {
 	t.Parallel()
 	formats := map[string]bool{"Value error, %s": true}
-	for _, dir := range []string{"browse", "contract", "figures", "find", "reply", "say"} {
+	for _, dir := range []string{"browse", "contract", "figures", "find", "list", "reply", "say"} {
 		files := testkit.Value(filepath.Glob(filepath.Join("..", dir, "*.go")))(t)
 		for _, name := range files {
 			parsed := testkit.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
