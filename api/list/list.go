@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -310,8 +311,11 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	if r.Scanned.UnknownCount() == 0 {
 		return nil
 	}
-	if preferred := reply.PrefersStrict(&ctx.Request.Header); preferred || s.State.Options.Strict ||
-		r.Scanned.Kind() != contract.Rows {
+	// All rows of a list without periods are the latest.
+	restricts := func(name string) bool { return name != contract.LatestParam }
+	preferred := reply.PrefersStrict(&ctx.Request.Header)
+	if preferred || s.State.Options.Strict ||
+		r.Scanned.Kind() != contract.Rows && slices.ContainsFunc(r.Scanned.UnknownNames(), restricts) {
 		return r.UnknownFaults(preferred, reply.Meant)
 	}
 	return nil
