@@ -123,7 +123,12 @@ func (s *Scanned) note(sent, encoded []byte) {
 		s.Snapshot = string(appendDecoded(nil, encoded))
 	default:
 		text := string(name)
-		s.refuseUnknown(text, len(encoded) > 0)
+		s.refuseUnknown(text, text, len(encoded) > 0)
+		if s.plan.Kind != Rows { // the contract ignores them in lists
+			for _, part := range nameParts(text) {
+				s.refuseUnknown(text, part, len(encoded) > 0)
+			}
+		}
 		if len(s.unknown) < maxUnknownKept {
 			s.unknown = append(s.unknown, sentPair{sent, encoded})
 		}

@@ -128,23 +128,22 @@ const minIdentifier = minApplication + len(":m@a.b")
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// UnknownFaults returns the issues of a strict request with unknown parameters. Their input is
-// null: the value of a misspelled parameter may be an identifier. preferred reports that the client
-// has asked for strict handling. hint returns which name was meant, and what to add to the text.
-func (r *Request) UnknownFaults(preferred bool, hint func(*Request, string) (string, say.Text)) *Invalid {
-	all := Invalid{Preferred: preferred}
+// UnknownFaults returns the issues of a request with unknown parameters, if it is not strict only of
+// those that are near a known one. Their input is null: the value of a misspelled parameter may be
+// an identifier. hint returns which name was meant, and what to add to the text.
+func (r *Request) UnknownFaults(isStrict bool, hint func(*Request, string) (string, say.Text)) *Invalid {
+	all := new(Invalid)
 	for _, name := range r.Scanned.UnknownNames() {
 		meant, text := hint(r, name)
-		if text.IsZero() && r.Scanned.Kind() != Rows {
-			text = say.Of("leave it out; /docs has what this address takes")
-		}
 		issue := extraForbidden(name, text)
 		if meant != "" {
 			issue.Details = &Details{Meant: meant}
+		} else if !isStrict {
+			continue
 		}
 		all.Issues = append(all.Issues, issue)
 	}
-	return &all
+	return all
 }
 
 // OtherNames lists the parameters of a query but for the identifier and some names, as
@@ -257,26 +256,33 @@ func removedOf(p *Plan) map[string]string {
 	return remedies
 }
 
-// refuseUnknown refuses a name that no parameter has if the answer without it would be taken for
-// another. Without a value it would not restrict the rows.
-func (s *Scanned) refuseUnknown(name string, restricts bool) {
-	s.refuseList(name)
+// refuseUnknown refuses a name that no parameter has, of which part is a word or the whole, if the
+// answer without it would be taken for another. Without a value it would not restrict the rows.
+func (s *Scanned) refuseUnknown(name, part string, restricts bool) {
+	if s.plan.Knows(part) {
+		if restricts {
+			_, hint := s.MeantBy(part)
+			s.refuse(shownName([]byte(name), s.plan.Endpoint.names, s.plan), hint)
+		}
+		return
+	}
+	s.refuseList(part)
 	switch {
-	case name == EverybodyParam:
-		s.refuse(name, say.Of("records of %s have no category, gender or age_range, so none of them counts only some "+
+	case part == EverybodyParam:
+		s.refuse(part, say.Of("records of %s have no category, gender or age_range, so none of them counts only some "+
 			"people; leave it out", s.plan.Endpoint.Name()))
 	case !restricts:
-	case IsGroupParam(name) && s.plan.Kind != Figures:
+	case IsGroupParam(part) && s.plan.Kind != Figures:
 		remedy := "leave it out"
 		if s.plan.Knows("origin_" + GroupParam) {
 			remedy = "use origin_" + GroupParam + " or asylum_" + GroupParam
 		} else if s.plan.Knows(GroupParam) {
 			remedy = "use " + GroupParam
 		}
-		s.refuse(name, say.Of("%s has no %s; "+remedy, s.plan.Endpoint.Name(), name))
+		s.refuse(part, say.Of("%s has no %s; "+remedy, s.plan.Endpoint.Name(), part))
 	default:
-		s.refuseRemoved(name)
-		s.refuseOfLists(name)
+		s.refuseRemoved(part)
+		s.refuseOfLists(part)
 	}
 }
 

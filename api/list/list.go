@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -300,8 +299,9 @@ func (a *Reply) ProvisionalMonths() ([]string, error) {
 	return a.provisional.Names(months), nil
 }
 
-// parse parses the parameters. Unknown ones are errors if the client or the server is strict, and
-// in requests that the contract does not have: a sum of all rows would be taken for that of some.
+// parse parses the parameters. Unknown ones are errors if the client or the server is strict. In
+// requests that the contract does not have, those near a known one are, too: a sum of all rows would
+// be taken for that of some.
 func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	err := r.Parse()
 	LogOf(ctx).noteRequest(r, err == nil)
@@ -311,12 +311,14 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	if r.Scanned.UnknownCount() == 0 {
 		return nil
 	}
-	// All rows of a list without periods are the latest.
-	restricts := func(name string) bool { return name != contract.LatestParam }
 	preferred := reply.PrefersStrict(&ctx.Request.Header)
-	if preferred || s.State.Options.Strict ||
-		r.Scanned.Kind() != contract.Rows && slices.ContainsFunc(r.Scanned.UnknownNames(), restricts) {
-		return r.UnknownFaults(preferred, reply.Meant)
+	isStrict := preferred || s.State.Options.Strict
+	if !isStrict && r.Scanned.Kind() == contract.Rows {
+		return nil
+	}
+	if faults := r.UnknownFaults(isStrict, reply.Meant); faults.Issues != nil {
+		faults.Preferred = preferred
+		return faults
 	}
 	return nil
 }
