@@ -299,8 +299,8 @@ func (a *Reply) ProvisionalMonths() ([]string, error) {
 	return a.provisional.Names(months), nil
 }
 
-// parse parses the parameters. Unknown ones are errors if the client or the server is strict. In
-// requests that the contract does not have, those near a known one are, too: a sum of all rows would
+// parse parses the parameters. Unknown ones are errors if the client or the server is strict. So
+// are those near a known one in requests that the contract does not have: a sum of all rows would
 // be taken for that of some.
 func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	err := r.Parse()

@@ -287,7 +287,8 @@ func (c *call) filters() (e *contract.Endpoint, all []filter, err error) {
 				f.values, texts = append(f.values, text), append(texts, strings.ReplaceAll(text, ",", `\,`))
 			}
 		}
-		if p := contract.PlanOf(e, contract.Rows).Param(name); p != nil && !p.Several && len(texts) == 1 && texts[0] != "" {
+		p := contract.PlanOf(e, contract.Rows).Param(name)
+		if len(texts) == 1 && texts[0] != "" && p != nil && !p.Several {
 			f.text, isList = f.values[0], false // a list of one value, of a filter that takes one
 		}
 		switch _, isObject := value.(map[string]any); {
