@@ -30,7 +30,13 @@ var meantNames = map[string]string{
 	"reference_period_end_min": "start_date", "reference_period_end": "end_date",
 	"reference_period_start_max": "end_date", "reference_period_end_max": "end_date",
 	"cluster": "sector_code", "cluster_code": "sector_code", "phase": "classification_phase", "sector": "sector_code",
-	"commodity": "commodity_code", "market": "market_code",
+	"commodity": "commodity_code", "market": "market_code", "product": "commodity_name",
+	"countries": "location_code", "countrycode": "location_code", "region": contract.GroupParam,
+	"state": "admin1_name", "province": "admin1_name", "district": "admin2_name",
+	"start": "start_date", "after": "start_date", "month": "start_date", "period": "start_date",
+	"end": "end_date", "before": "end_date", "status": "population_status", "sex": "gender", "age": "age_range",
+	"org": "org_acronym", "ngo": "org_name", "organisation": "org_name", "organization": "org_name",
+	"origin": "origin_location_code", "asylum": "asylum_location_code",
 }
 
 // Meant returns which parameter a caller may have meant by an unknown one, and the question whether
@@ -42,6 +48,9 @@ func Meant(r *contract.Request, unknown string) (name string, hint say.Text) {
 	names := r.Scanned.ParamNames()
 	unknown = strings.ToLower(unknown)
 	usual := meantNames[unknown]
+	if usual == contract.StartParam && !slices.Contains(names, usual) { // of figures, which are as known on a day
+		usual = contract.EndParam
+	}
 	var ends []string // with the same end: a list of journeys has two codes of places
 	for _, name := range names {
 		if usual != "" && contract.ContractNames.Name(name) == usual {
