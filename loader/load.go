@@ -63,6 +63,9 @@ func (o *Options) mayShrink(role string) bool {
 	return slices.Contains(o.AllowShrink, role) || slices.Contains(o.AllowShrink, AllRoles)
 }
 
+// packagesMayShrink: the lists of datasets and resources follow from all others.
+func (o *Options) packagesMayShrink() bool { return len(o.AllowShrink) > 0 }
+
 const (
 	reportFormat   = 1
 	defaultChannel = "stable"

@@ -163,7 +163,7 @@ func (l *load) compareRows(r *result) {
 		l.compareTexts(r, old)
 		fall := Fall{Table: t.Table, Before: old.Rows, Rows: t.Rows}
 		fall.Allowed = l.opts.mayShrink(role) ||
-			role == catalogfile.PackageRole && len(l.opts.AllowShrink) > 0 // these lists follow from all others
+			role == catalogfile.PackageRole && l.opts.packagesMayShrink()
 		if role != catalogfile.PackageRole {
 			l.compareParts(r, old, &fall)
 		}

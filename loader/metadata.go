@@ -155,7 +155,7 @@ func (p *pass) putPackages(out listed) error {
 	}
 	why := cmp.Or(p.load.shrunk("dataset", datasets.rows), p.load.shrunk("resource", resources.rows))
 	for _, b := range []*tableBuilder{datasets, resources} {
-		if old, ok := p.load.previous.table(b.table.name); ok && why != nil && len(p.load.opts.AllowShrink) == 0 {
+		if old, ok := p.load.previous.table(b.table.name); ok && why != nil && !p.load.opts.packagesMayShrink() {
 			p.load.markStale(p.result, catalogfile.PackageRole, old.Table, why)
 			p.result.keep(old, roleState{})
 		} else if err := p.result.putRows(b); err != nil {
