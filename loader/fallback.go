@@ -82,28 +82,48 @@ func (l *load) shrunk(table string, rows int) error {
 // keepTable keeps the previous table of a role, for a reason that is reported. The tables that are
 // joined with a list are kept too, as the list's old rows are not in memory.
 func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
-	old, _ := p.load.previous.table(th.table.name)
-	var entries []available
 	if th.category == "" {
 		p.broken[th.role] = why
-	} else {
-		var err error
-		if entries, err = p.load.previous.available(th.table.name); err != nil {
-			return fmt.Errorf("table %s: %w; and the old one cannot be read: %w", th.table.name, why, err)
-		}
 	}
-	r := p.result
+	r, was := p.result, p.load.previous.state.Roles[th.role]
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.addRole(th, out, len(p.load.catalog.files[th.role]) > 0)
-	p.load.markStale(r, th.role, th.table.name, why)
 	if th.table.hasPlaces() {
 		r.keptPlaced = th.table.name
 	}
-	was := p.load.previous.state.Roles[th.role]
-	r.available[old.Table] = entries
 	r.countUses(was.Uses)
 	r.state.Roles[th.role] = was
+	r.mu.Unlock()
+	return p.load.keepTable(r, th.role, th.table.name, was, why)
+}
+
+// keepTable takes a table over from the previous snapshot, and what follows from it: which data is
+// available, and what is known of datasets and resources.
+func (l *load) keepTable(r *result, role, table string, was roleState, why error) error {
+	old, _ := l.previous.table(table)
+	var columns []string
+	switch {
+	case IsDataRole(roleOf(table)):
+		columns = []string{"resource_catalog_id"}
+	case table == "resource":
+		columns = []string{"resource_catalog_id", "dataset_catalog_id", "update_date", "api_updated_date"}
+	}
+	data, err := l.previous.data(table, columns...)
+	if err != nil {
+		return fmt.Errorf("table %s: %w; and the old one cannot be read: %w", table, why, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.available[table] = availableIn(data)
+	switch table {
+	case "resource":
+		r.sources.addResourceRows(data)
+	case "dataset":
+		for _, d := range l.previous.manifest.Datasets {
+			r.sources.datasets[d.ID] = d
+		}
+	}
+	l.markStale(r, role, table, why)
 	r.keep(old, was)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -240,6 +241,33 @@ func TestExtraColumns(t *testing.T) {
 	}
 }
 
+// TestWithoutPackages checks that a catalog without its packages changes neither a table nor what is
+// known of sources, and that nothing is new when they are back.
+func TestWithoutPackages(t *testing.T) {
+	t.Parallel()
+	files, store := smallWorld(t), openStore(t)
+	whole := build(t, store, files, someDay)
+	noPackages := copyFS(t, files)
+	maps.DeleteFunc(noPackages, func(path string, _ *fstest.MapFile) bool { return strings.HasPrefix(path, "packages/") })
+	kept := build(t, store, noPackages, someDay.Add(time.Hour))
+	was, is := manifestOf(t, store, whole).Datasets, manifestOf(t, store, kept).Datasets
+	if !kept.Partial || len(kept.Stale) != 2 || len(was) == 0 || !reflect.DeepEqual(is, was) {
+		t.Errorf("stale %v, datasets %v, want %v", kept.Stale, is, was)
+	}
+	back := build(t, store, files, someDay.Add(2*time.Hour))
+	for _, report := range []*Report{kept, back} {
+		for table, sum := range segmentsOf(whole) {
+			if segmentsOf(report)[table] != sum {
+				t.Errorf("%s: another table %s", report.Snapshot, table)
+			}
+		}
+	}
+	first := Options{Catalog: noPackages, CatalogName: "test", Store: openStore(t), SnapshotTime: someDay}
+	if report, err := Build(t.Context(), first); err != nil || !slices.Contains(report.Empty, catalogfile.PackageRole) {
+		t.Errorf("a first load: %v, no rows of %q", err, report.Empty)
+	}
+}
+
 // TestShrunk checks that a table that would lose more than half of its rows is kept, unless that is
 // allowed.
 func TestShrunk(t *testing.T) {
@@ -256,17 +284,6 @@ func TestShrunk(t *testing.T) {
 	}
 	store := openStore(t)
 	build(t, store, rows(10), someDay)
-	noPackages := rows(10)
-	maps.DeleteFunc(noPackages, func(path string, _ *fstest.MapFile) bool {
-		return strings.HasPrefix(path, "packages/")
-	})
-	if report := build(t, store, noPackages, someDay); !report.Partial || len(report.Stale) != 2 {
-		t.Errorf("without packages: stale %v", report.Stale)
-	}
-	first := Options{Catalog: noPackages, CatalogName: "test", Store: openStore(t), SnapshotTime: someDay}
-	if report, err := Build(t.Context(), first); err != nil || !slices.Contains(report.Empty, catalogfile.PackageRole) {
-		t.Errorf("a first load without packages: %v, no rows of %q", err, report.Empty)
-	}
 	for _, c := range []struct {
 		rows, want    int
 		allow, partly bool

@@ -275,11 +275,5 @@ type sources struct {
 type sourceResource struct {
 	dataset  string
 	modified int64 // to the second; 0 when it is not known
-}
-
-func newSourceResource(dataset string, modified int64) sourceResource {
-	if modified == snapshot.NullInt {
-		modified = 0
-	}
-	return sourceResource{dataset: dataset, modified: modified - modified%second}
+	updated  int64 // its api_updated_date; 0 unless it is read from a table
 }

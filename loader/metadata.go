@@ -64,7 +64,8 @@ func (l *load) readPackages() *packages {
 }
 
 // ownIDs are the ids for rows of a file that name no source: what catalog.json says about the file,
-// for the national risk index its package, else an id made from the file's name.
+// for the national risk index its package or that of the current snapshot, else an id made from the
+// file's name.
 func (p *pass) ownIDs(file resourceFile) (dataset, resource []byte) {
 	if file.id != "" {
 		return nil, []byte(file.id)
@@ -72,6 +73,9 @@ func (p *pass) ownIDs(file resourceFile) (dataset, resource []byte) {
 	if file.role == catalogfile.RiskRole {
 		if r := p.refs.packages.riskResource(); r != nil {
 			return []byte(p.refs.packages.risk.ID), []byte(r.ID)
+		}
+		if was := p.load.previous.state.Roles[file.role].Uses; len(was) == 1 {
+			return []byte(was[0].Dataset), []byte(was[0].Resource)
 		}
 	}
 	sum := sha256.Sum256([]byte(file.role + "/" + plainName(file.path)))
@@ -113,8 +117,10 @@ func (p *pass) setTimes(out listed) {
 		}
 		p.result.state.Resources[id] = s
 	}
-	for id, u := range p.result.uses {
-		set(id, resourceState{Rows: u.rows, Sum: sumText(u.sum)})
+	for id, u := range p.result.uses { // what packages say stays until they say something else
+		s := p.load.previous.state.Resources[id]
+		s.Rows, s.Sum = u.rows, sumText(u.sum)
+		set(id, s)
 	}
 	for _, resources := range out {
 		for _, r := range resources {
@@ -155,10 +161,13 @@ func (p *pass) putPackages(out listed) error {
 	}
 	why := cmp.Or(p.load.shrunk("dataset", datasets.rows), p.load.shrunk("resource", resources.rows))
 	for _, b := range []*tableBuilder{datasets, resources} {
+		var err error
 		if old, ok := p.load.previous.table(b.table.name); ok && why != nil && !p.load.opts.packagesMayShrink() {
-			p.load.markStale(p.result, catalogfile.PackageRole, old.Table, why)
-			p.result.keep(old, roleState{})
-		} else if err := p.result.putRows(b); err != nil {
+			err = p.load.keepTable(p.result, catalogfile.PackageRole, old.Table, roleState{}, why)
+		} else {
+			err = p.result.putRows(b)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -257,7 +266,7 @@ func (p *pass) addPackages(out listed) {
 		s.datasets[info.ID] = info.describe()
 		for _, r := range resources {
 			at, _ := r.modified()
-			s.resources[r.ID] = newSourceResource(info.ID, at)
+			s.resources[r.ID] = sourceResource{dataset: info.ID, modified: at - at%second}
 		}
 	}
 	for id, u := range p.result.uses {
@@ -407,6 +416,23 @@ func (s *sources) addDatasetRows(data *snapshot.TableData) {
 			ID: id, Name: rowText(data, "dataset_catalog_stub", row),
 			Title:     rowText(data, "dataset_catalog_title", row),
 			Publisher: rowText(data, "catalog_provider_name", row),
+		}
+	}
+}
+
+// addResourceRows takes from the table of resources what other tables need of it.
+func (s *sources) addResourceRows(data *snapshot.TableData) {
+	instant := func(column string, row int) int64 {
+		if at := rowInt(data, column, row); at != snapshot.NullInt {
+			return at
+		}
+		return 0
+	}
+	for row := range data.Rows {
+		at := instant("update_date", row)
+		s.resources[rowText(data, "resource_catalog_id", row)] = sourceResource{
+			dataset: rowText(data, "dataset_catalog_id", row), modified: at - at%second,
+			updated: instant("api_updated_date", row),
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -40,7 +41,7 @@ func (l *load) readViews(ctx context.Context) (*result, error) {
 		}
 	}
 	l.progress.restart(l.catalog)
-	v := &viewLoad{load: l, result: newResult(l.opts.Store, l.report), updated: map[string]int64{}}
+	v := &viewLoad{load: l, result: newResult(l.opts.Store, l.report)}
 	size := func(th *theme) int64 { return l.catalog.bytesOf(th.viewName()) }
 	if err := largestFirst(ctx, l.opts.Parallel, themes, size, v.readTable); err != nil {
 		return nil, err
@@ -74,9 +75,7 @@ func viewFile(fsys fs.FS, name string) (string, error) {
 type viewLoad struct {
 	*load
 	result *result
-
-	updated map[string]int64    // by resource id; set while one table is read
-	dumped  *snapshot.TableData // the list of available data, nil without a dump of it; likewise
+	dumped *snapshot.TableData // the list of available data, nil without a dump of it
 }
 
 // readTable makes a table from a dump and writes it. When the dump is refused or missing, or has
@@ -115,17 +114,16 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 		why = l.lostCountries(th, data)
 	}
 	if why != nil {
-		return l.keepTable(th, why)
-	}
-	switch data.Name {
-	case "dataset":
-		l.result.mu.Lock()
-		l.result.sources.addDatasetRows(data)
-		l.result.mu.Unlock()
-	case "resource":
-		l.addResources(data)
+		// It is right beside new ones: a record of a dump prints nothing of another table.
+		return l.keepTable(l.result, name, data.Name, roleState{}, why)
 	}
 	l.result.mu.Lock()
+	switch data.Name {
+	case "dataset":
+		l.result.sources.addDatasetRows(data)
+	case "resource":
+		l.result.sources.addResourceRows(data)
+	}
 	l.result.available[data.Name] = entries
 	l.result.mu.Unlock()
 	return l.result.put(data, duplicateRows{})
@@ -180,56 +178,6 @@ func readHashFile(fsys fs.FS, path string) (string, error) {
 	return sum, nil
 }
 
-// keepTable keeps the previous form of a table. It is right beside new ones, as dumps have all
-// their joins done: a record prints nothing of another table.
-func (l *viewLoad) keepTable(th *theme, why error) error {
-	old, _ := l.previous.table(th.table.name)
-	fail := func(err error) error {
-		return fmt.Errorf("table %s: %w; and the old one cannot be read: %w", old.Table, why, err)
-	}
-	var entries []available
-	if th.category != "" {
-		var err error
-		if entries, err = l.previous.available(old.Table); err != nil {
-			return fail(err)
-		}
-	}
-	if old.Table == "resource" {
-		data, err := l.previous.data(old.Table,
-			"resource_catalog_id", "dataset_catalog_id", "update_date", "api_updated_date")
-		if err != nil {
-			return fail(err)
-		}
-		l.addResources(data)
-	}
-	r := l.result
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if old.Table == "dataset" {
-		for _, d := range l.previous.manifest.Datasets {
-			r.sources.datasets[d.ID] = d
-		}
-	}
-	l.markStale(r, th.viewName(), old.Table, why)
-	r.available[old.Table] = entries
-	r.keep(old, roleState{})
-	return nil
-}
-
-// addResources takes from the table of resources what other tables need of it.
-func (l *viewLoad) addResources(data *snapshot.TableData) {
-	l.result.mu.Lock()
-	defer l.result.mu.Unlock()
-	for row := range data.Rows {
-		id := rowText(data, "resource_catalog_id", row)
-		l.result.sources.resources[id] = newSourceResource(
-			rowText(data, "dataset_catalog_id", row), rowInt(data, "update_date", row))
-		if at := rowInt(data, "api_updated_date", row); at != snapshot.NullInt {
-			l.updated[id] = at
-		}
-	}
-}
-
 // addReport reports what came of a dump.
 func (l *viewLoad) addReport(th *theme, path string, report *ResourceReport, err error) {
 	r := l.result
@@ -252,10 +200,7 @@ func (l *viewLoad) putAvailability() error {
 		return l.result.put(l.dumped, duplicateRows{})
 	}
 	derived := availabilityTable(l.result.available, func(resource string) int64 {
-		if t, ok := l.updated[resource]; ok {
-			return t
-		}
-		return l.time
+		return cmp.Or(l.result.sources.resources[resource].updated, l.time)
 	})
 	return l.result.put(derived, duplicateRows{})
 }
