@@ -124,7 +124,7 @@ func (f *serveFlags) checkedStore(
 // store, is absent: it would answer for a catalog whose address was mistyped.
 func (f *serveFlags) last(st *openStore) (store.Pointer, error) {
 	p, err := st.Store.Channels.Channel(f.channel)
-	if of := catalogOf(st.Store, p.ID); err == nil && of != f.load.catalog {
+	if of := catalogOf(st.Store, p.ID); err == nil && filepath.Clean(of) != filepath.Clean(f.load.catalog) {
 		err = absent("--data-dir %s: the last snapshot is of another catalog, %q, and is not served", f.dataDir, of)
 	}
 	return p, err
