@@ -248,7 +248,9 @@ func TestWithoutPackages(t *testing.T) {
 	files, store := smallWorld(t), openStore(t)
 	whole := build(t, store, files, someDay)
 	noPackages := copyFS(t, files)
-	maps.DeleteFunc(noPackages, func(path string, _ *fstest.MapFile) bool { return strings.HasPrefix(path, "packages/") })
+	maps.DeleteFunc(noPackages, func(path string, _ *fstest.MapFile) bool {
+		return strings.HasPrefix(path, "packages/")
+	})
 	kept := build(t, store, noPackages, someDay.Add(time.Hour))
 	was, is := manifestOf(t, store, whole).Datasets, manifestOf(t, store, kept).Datasets
 	if !kept.Partial || len(kept.Stale) != 2 || len(was) == 0 || !reflect.DeepEqual(is, was) {

@@ -66,15 +66,15 @@ const (
 // HasPoints reports whether records have a place on the map, so that they can be sent as GeoJSON.
 func (e *Endpoint) HasPoints() bool { return e.HasField(LatField) }
 
-// CountryField is the first field with codes of countries, by which the list can be filtered; empty
-// without one.
-func (e *Endpoint) CountryField() string {
+// CountryFields are the fields with codes of countries, by which the list can be filtered: two of a
+// list of people from one country in another.
+func (e *Endpoint) CountryFields() (names []string) {
 	for i := range e.Fields {
 		if name := e.Fields[i].Name; strings.HasSuffix(name, CountryParam) {
-			return name
+			names = append(names, name)
 		}
 	}
-	return ""
+	return names
 }
 
 // HasField reports whether records have a field of that name.

@@ -70,11 +70,9 @@ func NewOverview(source browse.Source) (*Overview, error) {
 		if !e.HasPeriod() || e.Group() == "metadata" {
 			continue
 		}
-		for _, f := range e.Fields {
-			if strings.HasSuffix(f.Name, contract.CountryParam) {
-				if err := o.add(source, e, f.Name); err != nil {
-					return nil, err
-				}
+		for _, field := range e.CountryFields() {
+			if err := o.add(source, e, field); err != nil {
+				return nil, err
 			}
 		}
 	}

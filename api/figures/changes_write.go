@@ -18,7 +18,7 @@ const changePart = 64 << 10
 
 // WriteChanges writes the rows of an endpoint's table that differ between two snapshots, as
 // requests for changes have them: as CSV with a header line, or as one JSON object a line, with the
-// table before the record. It returns their numbers, of all and by country.
+// table before the record. It returns their numbers, of all and as state.RowCounts has them.
 func WriteChanges(
 	w io.Writer, from, to *state.Bound, e *contract.Endpoint, csv bool,
 ) (totals rowdiff.Totals, places map[string][rowdiff.Kinds]int, err error) {
@@ -28,7 +28,10 @@ func WriteChanges(
 		return totals, nil, fmt.Errorf("api: %s: %w", e.Table, err)
 	}
 	names := contract.FieldNames(c.fields)
-	country := slices.Index(names, e.CountryField())
+	var countries []int
+	for _, field := range e.CountryFields() {
+		countries = append(countries, slices.Index(names, field))
+	}
 	places = map[string][rowdiff.Kinds]int{}
 	var part []byte
 	if csv {
@@ -43,8 +46,14 @@ func WriteChanges(
 		}
 		totals, err = c.tables.Compare(before, now, func(change rowdiff.Change) error {
 			c.page = append(c.page[:0], change)
-			if country >= 0 {
-				place, _ := c.AppendText(nil, 0, country)
+			var place []byte
+			for i, country := range countries {
+				if i > 0 {
+					place = append(place, ' ')
+				}
+				place, _ = c.AppendText(place, 0, country)
+			}
+			if countries != nil {
 				n := places[string(place)]
 				n[change.Kind]++
 				places[string(place)] = n

@@ -106,27 +106,21 @@ func onPage(c *state.Change, p place, base string) changeOnPage {
 	return page
 }
 
-// count adds the numbers of rows that differ, of some countries or of all.
-func (c *changeOnPage) count(countries []string) {
-	if c.Counted = c.counts != nil; countries == nil {
-		countries = []string{""}
-	}
+// count adds the numbers of rows that differ, of some countries or of all. It reports whether they
+// are known of all tables.
+func (c *changeOnPage) count(countries []string) bool {
+	c.Counted = c.counts != nil
+	all := c.Counted
 	for i := range c.Tables {
-		places := c.counts[c.Tables[i].Table]
-		known, sum := len(places) != 1, [3]int{} // of one they are known of all countries together only
-		for _, country := range countries {
-			n, has := places[country]
-			known = known || has
-			for kind := range n {
-				sum[kind] += n[kind]
-			}
-		}
+		sum, known := c.counts.Of(c.Tables[i].Table, countries)
+		all = all && known
 		for kind := range sum {
 			if known {
 				c.Tables[i].Rows[kind] = browse.Count(sum[kind])
 			}
 		}
 	}
+	return all
 }
 
 // listsOf are the endpoints of a table below a mount.
@@ -176,8 +170,7 @@ func (p pages) changelogOf(
 		change.about, change.feed = &of, data.Self
 		change.revise(p.at, v, figures.RevisionsIn(revisions, c))
 		if of.codes != nil {
-			change.count(of.codes)
-			data.Untold = data.Untold || change.counts == nil
+			data.Untold = !change.count(of.codes) || data.Untold
 		}
 		if of.restrict(&change) {
 			data.Changes = append(data.Changes, change)

@@ -85,7 +85,7 @@ func TestCount(t *testing.T) {
 	m := list.NewMounts(&state.Options{}, nil)[0]
 	numbers := func(country string) map[string][3]string {
 		page, found := onPage(change, place{m, lang.All()[0]}, ""), map[string][3]string{}
-		page.count([]string{country})
+		page.count(append([]string(nil), strings.Fields(country)...))
 		testkit.Equal(t, page.Counted, (change.Counts != nil), "counted")
 		for _, x := range page.Tables {
 			found[x.Table] = x.Rows
@@ -96,11 +96,13 @@ func TestCount(t *testing.T) {
 	numbers("")
 	change.Counts = state.RowCounts{
 		"idps": {"": {1200, 0, 3}, "AFG": {1200, 0, 2}, "SOM": {0, 0, 1}}, "org": {"": {1, 0, 0}},
+		"sector": {"": {2, 0, 0}, "SOM YEM": {2, 0, 0}},
 	}
 	for country, want := range map[string]map[string][3]string{
-		"":    {"idps": {"1\u202f200", "0", "3"}, "org": {"1", "0", "0"}, "sector": {"0", "0", "0"}},
-		"SOM": {"idps": {"0", "0", "1"}, "org": unknown, "sector": {"0", "0", "0"}},
-		"YEM": {"idps": {"0", "0", "0"}, "org": unknown, "sector": {"0", "0", "0"}},
+		"":        {"idps": {"1\u202f200", "0", "3"}, "org": {"1", "0", "0"}, "sector": {"2", "0", "0"}},
+		"SOM":     {"idps": {"0", "0", "1"}, "org": unknown, "sector": {"2", "0", "0"}},
+		"AFG":     {"idps": {"1\u202f200", "0", "2"}, "org": unknown, "sector": {"0", "0", "0"}},
+		"SOM YEM": {"idps": {"0", "0", "1"}, "org": unknown, "sector": {"2", "0", "0"}},
 	} {
 		if got := numbers(country); !maps.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", country, got, want)

@@ -152,33 +152,13 @@ func (s *Site) heldAt(at time.Time) (base *state.Served, late bool) {
 func (p pages) addChanges(
 	c *changesSince, v, base *state.Served, e *contract.Endpoint, all *country.Overview,
 ) error {
-	field := e.CountryField()
-	if c.codes != nil && field == "" {
+	fields := e.CountryFields()
+	if c.codes != nil && fields == nil {
 		return nil
 	}
-	asker, asked := &asker{p.Site, v, p.at.Mount}, contract.Ask(e, contract.Changes)
-	asked.Since = base.Id
-	answer, err := asker.Ask(asked)
-	if err == nil && len(c.codes) > 0 && answer.Total > len(answer.Records) {
-		codes := strings.Join(c.codes, ",") // which a stranger may have sent
-		query := contract.QueryOf(contract.SinceParam, base.Id, field+contract.SeveralSuffix, codes)
-		r, wrong := contract.Read(asked.Plan(), query)
-		if wrong != nil {
-			return wrong
-		}
-		answer, err = asker.Ask(&r.Question)
-	}
-	if err != nil {
+	answer, err := c.records(&asker{p.Site, v, p.at.Mount}, base, e, fields)
+	if err != nil || answer.Total == 0 {
 		return err
-	}
-	if answer.Total == len(answer.Records) {
-		answer.Records = slices.DeleteFunc(answer.Records, func(r textual.Record) bool {
-			return c.codes != nil && !slices.Contains(c.codes, r.Value(field))
-		})
-		answer.Total = len(answer.Records)
-	}
-	if answer.Total == 0 {
-		return nil
 	}
 	l := listChanges{pageEndpoint: newPageEndpoint(p.at.Mount, e)}
 	address := func(code, kind string) string {
@@ -189,7 +169,7 @@ func (p pages) addChanges(
 	if l.Each = address("", ""); answer.Total > len(answer.Records) {
 		l.All = browse.Count(answer.Total)
 	} else {
-		l.addPlaces(p.at, answer.Records, field, c.List != "" || c.codes != nil, all, address)
+		l.addPlaces(p.at, c, answer.Records, fields, all, address)
 	}
 	c.Lists = append(c.Lists, l)
 	if c.List != "" && slices.Contains(contract.ChangeKinds.Values, c.Kind) {
@@ -205,24 +185,77 @@ func (p pages) addChanges(
 	return nil
 }
 
+// records are those of a list that differ, of some countries or all. A record of two countries is
+// of both.
+func (c *changesSince) records(
+	source *asker, base *state.Served, e *contract.Endpoint, fields []string,
+) (*browse.Answer, error) {
+	ask := func(fields ...string) (*browse.Answer, error) {
+		asked := []string{contract.SinceParam, base.Id}
+		for _, field := range fields {
+			codes := strings.Join(c.codes, ",") // which a stranger may have sent
+			asked = append(asked, field+contract.SeveralSuffix, codes)
+		}
+		r, err := contract.Read(contract.PlanOf(e, contract.Changes), contract.QueryOf(asked...))
+		if err != nil {
+			return nil, err
+		}
+		return source.Ask(&r.Question)
+	}
+	answer, err := ask()
+	if err == nil && len(c.codes) > 0 && answer.Total > len(answer.Records) {
+		answer, err = ask(fields[0])
+		for _, other := range fields[1:] {
+			more, err1 := ask(other)
+			both, err2 := ask(fields...)
+			if err := cmp.Or(err, err1, err2); err != nil {
+				return nil, err
+			}
+			for _, r := range more.Records {
+				if !slices.Contains(c.codes, r.Value(fields[0])) {
+					answer.Records = append(answer.Records, r)
+				}
+			}
+			answer.Total += more.Total - both.Total
+		}
+	}
+	if err == nil && c.codes != nil && (answer.Total == len(answer.Records) || len(c.codes) == 0) {
+		answer.Records = slices.DeleteFunc(answer.Records, func(r textual.Record) bool {
+			isOf := func(field string) bool { return slices.Contains(c.codes, r.Value(field)) }
+			return !slices.ContainsFunc(fields, isOf)
+		})
+		answer.Total = len(answer.Records)
+	}
+	return answer, err
+}
+
 // addPlaces counts records by country and kind. The countries with the most records are first.
 func (l *listChanges) addPlaces(
-	p place, records []textual.Record, field string, whole bool, all *country.Overview,
+	p place, c *changesSince, records []textual.Record, fields []string, all *country.Overview,
 	address func(code, kind string) string,
 ) {
 	counts := map[string]*[3]int{}
 	for _, r := range records {
-		code, kind := r.Value(field), r.Value(contract.ChangeField)
-		if counts[code] == nil {
-			counts[code] = new([3]int)
+		codes := []string{""}
+		for i, field := range fields {
+			codes = append(codes[:i], r.Value(field))
 		}
-		counts[code][slices.Index(contract.ChangeKinds.Values, kind)]++
+		slices.Sort(codes)
+		for _, code := range slices.Compact(codes) {
+			if c.codes != nil && !slices.Contains(c.codes, code) {
+				continue
+			}
+			if counts[code] == nil {
+				counts[code] = new([3]int)
+			}
+			counts[code][slices.Index(contract.ChangeKinds.Values, r.Value(contract.ChangeField))]++
+		}
 	}
 	sum := func(n *[3]int) int { return n[0] + n[1] + n[2] }
 	codes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(sum(counts[b]), sum(counts[a])), strings.Compare(a, b))
 	})
-	if more := len(codes) - mostPlaces; more > 0 && !whole {
+	if more := len(codes) - mostPlaces; more > 0 && c.List == "" && c.codes == nil {
 		l.More, codes = browse.Count(more), codes[:mostPlaces]
 	}
 	for _, code := range codes {

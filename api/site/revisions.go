@@ -136,8 +136,8 @@ func valuesOf(at place, r figures.Revision) (before, after string) {
 
 // shows reports whether a change of a table has to do with what is shown.
 func (a *about) shows(c *changeOnPage, table string) bool {
-	differs := func(code string) bool { return c.counts[table][code] != [3]int{} }
-	return (a.list == nil || a.list.Table == table) && (a.codes == nil || slices.ContainsFunc(a.codes, differs))
+	n, _ := c.counts.Of(table, a.codes)
+	return (a.list == nil || a.list.Table == table) && (a.codes == nil || n != [3]int{})
 }
 
 // restrict leaves out of a change what has nothing to do with what is shown. It reports whether

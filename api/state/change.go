@@ -43,8 +43,28 @@ type Change struct {
 }
 
 // RowCounts are the numbers of rows that were added, removed and changed, by table and then by
-// country. Those of the empty country are of the whole table; others may not be known.
+// country, or by two countries with a blank between them in tables of people from one in another.
+// Those of the empty country are of the whole table; others may not be known.
 type RowCounts map[string]map[string][3]int
+
+// Of are the numbers of a table: of rows that name one of some countries, or of all if that is nil.
+// known is false if only those of all are known.
+func (c RowCounts) Of(table string, countries []string) (sum [3]int, known bool) {
+	places := c[table]
+	if countries == nil {
+		sum, known = places[""]
+		return sum, known || len(places) == 0
+	}
+	isOf := func(code string) bool { return slices.Contains(countries, code) }
+	for at, n := range places {
+		if slices.ContainsFunc(strings.Fields(at), isOf) {
+			for kind := range n {
+				sum[kind] += n[kind]
+			}
+		}
+	}
+	return sum, len(places) != 1
+}
 
 type tableChange struct {
 	Table         string

@@ -33,6 +33,8 @@ import (
 const (
 	folder   = "changes"
 	mostRows = 500_000
+	// mostPlaces bounds the countries, or pairs of them, that numbers of a table are kept of.
+	mostPlaces = 10_000
 
 	MaxChange = 1 << 20
 	MaxRows   = 64 << 20 // compressed
@@ -69,7 +71,7 @@ func Make(from, to *store.Snapshot, keys *store.Keys) (text, rows []byte, err er
 		if n.All() == 0 {
 			continue
 		}
-		if w.tooMany {
+		if w.tooMany || len(places) > mostPlaces {
 			clear(places)
 		}
 		places[""] = n

@@ -121,7 +121,7 @@ func TestMake(t *testing.T) {
 				}
 			}
 		}
-		if e.CountryField() != "" && sum != n {
+		if e.CountryFields() != nil && sum != n {
 			t.Errorf("%s: %v by country, %v in all", e.Table, sum, n)
 		}
 		seen += n[0] + n[1] + n[2]
