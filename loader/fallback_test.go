@@ -241,8 +241,8 @@ func TestExtraColumns(t *testing.T) {
 	}
 }
 
-// TestWithoutPackages checks that a catalog without its packages changes neither a table nor what is
-// known of sources, and that nothing is new when they are back.
+// TestWithoutPackages checks that a catalog without its packages changes neither a table nor what
+// is known of sources, and that nothing is new when they are back.
 func TestWithoutPackages(t *testing.T) {
 	t.Parallel()
 	files, store := smallWorld(t), openStore(t)
