@@ -21,6 +21,7 @@ type changelog struct {
 	pageHead
 	Base    string
 	Self    string // address of the feed
+	Of      string // the title of what is not of all, empty for all
 	Updated string // the newest change, or the served snapshot
 	Served  *statusSnapshot
 	Changes []changeOnPage
@@ -160,6 +161,11 @@ func (p pages) changelogOf(
 	if all.Find(of.code) == nil {
 		data.Nowhere = of.code
 	}
+	data.Of = of.title(p.at, v, all)
+	text := func(name string) string { return string(ctx.QueryArgs().Peek(name)) }
+	here := contract.QueryOf(contract.SinceParam, text(contract.SinceParam), kindParam, text(kindParam))
+	here = strings.TrimRight(changelogPath+"?"+strings.Trim(here+"&"+of.query, "&"), "?")
+	data.Head = data.At(cmp.Or(data.Of, data.Title), here)
 	if !of.isAll() {
 		data.Feed = "?" + of.query
 		data.Self += data.Feed

@@ -77,6 +77,24 @@ func aboutOf(
 	return a, nil
 }
 
+// title says of what the changes are, empty for all.
+func (a *about) title(at place, v *state.Served, all *country.Overview) string {
+	var names []string
+	if c := all.Find(a.code); c != nil {
+		names = append(names, at.Country(c.Code, c.Name))
+	}
+	if a.group != "" {
+		names = append(names, at.Group(a.group, v.Bound.Groups.Group(a.group).Name))
+	}
+	if a.list != nil {
+		names = append(names, at.T(a.list.Summary))
+	}
+	if names == nil {
+		return ""
+	}
+	return at.T("%[1]s: %[2]s", at.T("What changed"), strings.Join(names, "; "))
+}
+
 // isAll reports whether all changes are shown.
 func (a *about) isAll() bool { return a.query == "" }
 
