@@ -313,6 +313,9 @@ func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange
 		}
 	}
 	for _, t := range c.Tables {
+		if n, known := c.Counts.Of(t.Table, []string{page.Code}); known && n == [3]int{} {
+			continue
+		}
 		for _, covered := range page.Coverage {
 			if covered.List.Table != t.Table {
 				continue

@@ -53,7 +53,7 @@ func (c RowCounts) Of(table string, countries []string) (sum [3]int, known bool)
 	places := c[table]
 	if countries == nil {
 		sum, known = places[""]
-		return sum, known || len(places) == 0
+		return sum, c != nil && (known || len(places) == 0)
 	}
 	isOf := func(code string) bool { return slices.Contains(countries, code) }
 	for at, n := range places {
@@ -63,7 +63,7 @@ func (c RowCounts) Of(table string, countries []string) (sum [3]int, known bool)
 			}
 		}
 	}
-	return sum, len(places) != 1
+	return sum, c != nil && len(places) != 1
 }
 
 type tableChange struct {
