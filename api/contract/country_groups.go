@@ -136,9 +136,10 @@ func groupFilter(prefix, column string) Param {
 }
 
 // GroupsEndpoints are the one endpoint of the groups of countries, by set of names. Its requests
-// are of kind Figures: they have no other parameters than those of a page.
+// are of kind Figures: they have the parameters of a page, and the countries that a group has.
 var GroupsEndpoints = inBothNames([]Endpoint{{
 	Path: GroupsPath, Summary: "Groups of countries", list: v2Root + "metadata/location",
+	Place: []Param{textFilter(index.Like, CountryParam, 128)},
 	Fields: slices.Concat(text("kind", 0), text("slug", maxSlug), text("name", 0), text("name_fr", 0),
 		text("name_es", 0), text("name_ar", 0), text("members", 0)),
 }})

@@ -129,8 +129,9 @@ const minIdentifier = minApplication + len(":m@a.b")
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // UnknownFaults returns the issues of a request with unknown parameters. If it is not strict, only
-// those near a known one are issues. Their input is null: the value of a misspelled parameter may
-// be an identifier. hint returns which name was meant, and what to add to the text.
+// those near a known one, and fields of the answer, are issues. Their input is null: the value of a
+// misspelled parameter may be an identifier. hint returns which name was meant, and what to add to
+// the text.
 func (r *Request) UnknownFaults(isStrict bool, hint func(*Request, string) (string, say.Text)) *Invalid {
 	all := new(Invalid)
 	for _, name := range r.Scanned.UnknownNames() {
@@ -138,7 +139,7 @@ func (r *Request) UnknownFaults(isStrict bool, hint func(*Request, string) (stri
 		issue := extraForbidden(name, text)
 		if meant != "" {
 			issue.Details = &Details{Meant: meant}
-		} else if !isStrict {
+		} else if !isStrict && !r.Question.Endpoint().HasField(name) {
 			continue
 		}
 		all.Issues = append(all.Issues, issue)

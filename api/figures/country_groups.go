@@ -13,13 +13,18 @@ import (
 	"hdqs/api/say"
 )
 
-// listGroups are the groups of countries as records. Names of an operator's own are in one
-// language.
-func listGroups(a *list.Reply) list.Records {
+// listGroups are the groups as records: of countries that are asked for, or all. Names of an
+// operator's own are in one language.
+func (c *headlineReader) listGroups() list.Records {
+	a := c.a
 	groups := a.Served.Bound.Groups
 	found := &table{fields: a.Endpoint.Fields}
 	for i := range groups.All {
 		g := &groups.All[i]
+		isAsked := func(code string) bool { return slices.Contains(c.codes, code) }
+		if c.chosen && !slices.ContainsFunc(g.Members, isAsked) {
+			continue
+		}
 		record := []any{textOf(g.Kind), textOf(g.Slug)}
 		for _, l := range lang.All() {
 			name := g.Name
@@ -31,8 +36,9 @@ func listGroups(a *list.Reply) list.Records {
 		found.records = append(found.records, append(record, g.Members))
 	}
 	found.from, found.n = pageOf(&a.Request.Question, len(found.records))
+	found.notes.Hints = list.NameHints(&a.Request.Question, a.Served.Bound, a.List, len(found.records))
 	if groups.Lacking {
-		found.notes.Hints = []say.Text{say.Of(contract.WhyLacking)}
+		found.notes.Hints = append(found.notes.Hints, say.Of(contract.WhyLacking))
 	}
 	return found
 }

@@ -122,12 +122,12 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if a.Endpoint.History {
 		return computeHistory(s, a)
 	}
-	if a.Endpoint.Path == contract.GroupsPath {
-		return listGroups(a), nil
-	}
 	c, err := newHeadlineReader(s, a)
 	if err != nil {
 		return nil, err
+	}
+	if a.Endpoint.Path == contract.GroupsPath {
+		return c.listGroups(), nil
 	}
 	one := a.Endpoint.Headline
 	found := &table{fields: a.Endpoint.Fields}
