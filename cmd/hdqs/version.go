@@ -13,7 +13,7 @@ import (
 
 // release is the version of the program, as in CHANGELOG.md. It says nothing about the interface,
 // which has a separate version.
-const release = "0.10.0"
+const release = "0.11.0"
 
 // commit is what was built. "make build" sets it to the output of git describe.
 var commit string
