@@ -325,6 +325,19 @@ func TestLLMs(t *testing.T) {
 	}
 }
 
+// TestChosenByAccept: no cache keeps a page that Accept has chosen; it would give it to programs.
+func TestChosenByAccept(t *testing.T) {
+	t.Parallel()
+	s := apitest.Sample(t, state.Options{BaseURL: "https://data.example.org"}, 3)
+	for path, kept := range map[string]bool{"/sources": false, "/ogc": false, "/fr/sources": true} {
+		page := s.Answer("GET", path, apitest.Fields("Accept", "text/html"))
+		isKept := strings.HasPrefix(apitest.Header(page, "Cache-Control"), "public")
+		if page.Status != 200 || isKept != kept || apitest.Header(page, "Vary") != "Accept-Encoding" {
+			t.Errorf("%s as a page: %d\n%s", path, page.Status, page.Header)
+		}
+	}
+}
+
 // TestSitemap: every address of the site map answers, and robots.txt names it.
 func TestSitemap(t *testing.T) {
 	t.Parallel()

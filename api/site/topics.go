@@ -89,13 +89,12 @@ func newSources(p place, v *state.Served) sourcesPage {
 }
 
 // addSources registers the sources of a mount: as a page for people, in each language, and as JSON
-// for programs, which do not ask for HTML.
+// for programs, which do not ask for HTML. What Accept chooses is kept by no cache.
 func addSources(p pages) {
-	fields := slices.Clone(p.Site.landingFields())
-	if at := slices.Index(fields, "Vary"); at >= 0 {
-		fields[at+1] = "Accept, " + fields[at+1]
+	page, data := p.Site.hostHead(reply.HtmlType), p.Site.hostHead(contract.JSONType)
+	if p.at.IsEnglish() {
+		page = headOf(reply.HtmlType, uncachedFields)
 	}
-	page, data := headOf(reply.HtmlType, fields), headOf(contract.JSONType, fields)
 	p.add(state.SourcesPath, state.SourcesPath, func(ctx *fasthttp.RequestCtx) error {
 		return p.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {
 			if !p.at.IsEnglish() || strings.Contains(string(ctx.Request.Header.Peek("Accept")), "text/html") {

@@ -23,7 +23,7 @@ function handler(event) {
     // Parts of two answers of a list would look like one file.
     delete headers.range;
     delete headers['if-range'];
-    // Maps (/ogc) and paths that nothing is at have an answer for browsers and one for programs.
+    // Maps (/ogc), /sources and paths that nothing is at have an answer for browsers and one for programs.
     if (!/^\/(odata\/|mcp$)/.test(request.uri)) {
         var accept = headers.accept ? headers.accept.value : '';
         var page = /text\/html/.test(accept) && !/json/.test(accept) && !/^(\/hapi|\/contract)?\/(api|bulk)/.test(request.uri);

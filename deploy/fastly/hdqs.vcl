@@ -32,7 +32,7 @@ sub vcl_recv {
   }
   unset req.http.Authorization;
   unset req.http.Cookie;
-  # Maps (/ogc) and paths that nothing is at have an answer for browsers and one for programs, which
+  # Maps (/ogc), /sources and paths that nothing is at have an answer for browsers and one for programs, which
   # Accept chooses. The service is sent one of two values of Accept, and each has a copy of its own.
   if (req.http.Accept ~ "text/html" && req.http.Accept !~ "json" &&
     req.url.path !~ "^(/hapi|/contract)?/(api|bulk|odata/)") {

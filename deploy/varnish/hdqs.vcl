@@ -94,7 +94,7 @@ sub vcl_recv {
 			unset req.http.Accept-Encoding;
 		}
 	}
-	# Maps (/ogc) and paths that nothing is at have an answer for browsers and one for programs, which
+	# Maps (/ogc), /sources and paths that nothing is at have an answer for browsers and one for programs, which
 	# Accept chooses. The service is sent one of two values of Accept, and each has a copy of its own.
 	if (req.http.Accept ~ "text/html" && req.http.Accept !~ "json" && req.url !~ "^(/hapi|/contract)?/(api|bulk|odata/)") {
 		set req.http.Accept = "text/html";
