@@ -69,9 +69,9 @@ purge them at the CDN once replicas serve the new snapshot.
 Only one load at a time writes to a store. A second one on the same machine fails at once and names
 the first. Of two on different machines, the one that ends later fails.
 
-Exit codes: 0 success, 1 nothing could be built, 2 wrong usage, 3 a source or the store could not be
-reached, 4 the store is damaged or not signed, 5 built, but a source was refused or stale or has a
-table that no role takes, or checks dropped rows.`,
+Exit codes: 0 success, 1 nothing was published, 2 wrong usage, 3 a source or the store could not be
+reached, 4 the store is damaged or not signed, 5 published, but a source is stale or was refused, rows
+are gone or were dropped, or figures have changed much: the last line says of what.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.load.catalog == "" || f.store == "" && !f.dryRun {

@@ -87,8 +87,8 @@ The snapshot is the one with ID, or the one that the channel of --store shows, o
 --catalog, or the embedded sample, whose figures are all made up.
 
 Exit codes: 0 success, 1 nothing was exported, 2 wrong usage, 3 a source or the store could not be
-reached, 4 the store is damaged or not signed, 5 exported, but a source of --catalog was refused or
-stale, or checks dropped rows.`,
+reached, 4 the store is damaged or not signed, 5 exported, but of --catalog something is as
+after 5 of 'hdqs build'.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := files.options()

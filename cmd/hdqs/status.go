@@ -68,8 +68,8 @@ func newStatus() *cobra.Command {
 		Long: `Prints what replicas serve and how they fare. The admin listener of a replica reports everything,
 its public URL only which snapshot is served. With several addresses their snapshots are compared.
 The exit code is 0 if all is good, 1 if a replica is not ready or degraded or the snapshots differ,
-and 3 if a replica does not answer. A replica is degraded if it refuses a table, if a source of a
-table is stale, or if its last poll of the store failed.
+and 3 if a replica does not answer. A replica is degraded if a source of a table is
+stale, or if its last poll of the store failed.
 
 With --fleet it asks no replica, but reads what those with a name (serve --replica) have written into
 the store: what each serves and since when, and why not what the channel shows. One whose report is
