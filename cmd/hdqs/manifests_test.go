@@ -82,6 +82,9 @@ func TestManifests(t *testing.T) {
 			}
 			files++
 			text := string(testkit.ReadFile(t, path))
+			if strings.Contains(text, "HDQS_MAX_CHANGE") != strings.Contains(text, "HDQS_EXCEPTIONS") {
+				t.Errorf("%s: a new plan, of which nothing is paid yet, would stop each load", path)
+			}
 			for _, v := range regexp.MustCompile(`HDQS_[A-Z_]+`).FindAllString(text, -1) {
 				variables++
 				flag := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(v, "HDQS_")), "_", "-")

@@ -266,9 +266,10 @@ func TestDeployedCron(t *testing.T) {
 	if line == nil {
 		t.Fatalf("no command in the crontab %q", table)
 	}
+	exceptions := testkit.Value(filepath.Abs(filepath.Join(deployedUnits, "exceptions.txt")))(t)
 	here := strings.NewReplacer(
 		"/var/lib/hdqs", dir, "/usr/local/bin/hdqs", binary, "https://data.humdata.org", mirror.URL,
-		"/etc/hdqs/sign.pem", key, "/etc/hdqs/exceptions.txt", filepath.Join(deployedUnits, "exceptions.txt"))
+		"/etc/hdqs/sign.pem", key, "/etc/hdqs/exceptions.txt", exceptions)
 	run := func(more ...string) (string, error) {
 		cmd := exec.Command("/bin/sh", "-c", here.Replace(string(line[1])))
 		cmd.Env = environment(append(more, "HDQS_ALLOW_HTTP=true", "HDQS_ALLOW_PRIVATE_HOSTS=true")...)
