@@ -254,10 +254,6 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 }
 
 func (s *openStore) lock(holder string) (release func(), err error) {
-	if info, err := os.Stat(s.Store.Dir()); err == nil && os.Geteuid() == 0 && !atomicfile.IsOwn(info) {
-		fmt.Fprintf(os.Stderr, "hdqs: warning: %s belongs to another user, who cannot replace what this command "+
-			"writes: run it as that user, for example with 'runuser -u USER -- hdqs ...'\n", s.Store.Dir())
-	}
 	l, err := s.Store.Lock(holder)
 	if errors.Is(err, fs.ErrPermission) {
 		err = fmt.Errorf("%w: run this as the user that owns the store, as with 'runuser -u USER -- hdqs ...'", err)

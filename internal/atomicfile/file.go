@@ -35,6 +35,7 @@ func Create(path string) (*File, error) {
 	}
 	f := &File{pending: pending, path: path}
 	if f.lock, err = lockPath(f.Name()); err == nil {
+		giveToOwner(f.OS(), dir)
 		err = f.OS().Chmod(0o644) // whatever the umask: the server may run as another user than the loader
 	}
 	if err != nil {
@@ -108,15 +109,27 @@ func WriteFrom(path string, from io.Reader) error {
 	return f.Commit()
 }
 
-// MkdirAll makes a directory with its parents, and makes its name durable.
+// MkdirAll makes a directory with its parents, and makes their names durable.
 func MkdirAll(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := MkdirAll(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
+		return os.MkdirAll(dir, 0o755) // another process has made it, or it is a file
+	} else if err != nil {
 		return err
 	}
-	return SyncDir(filepath.Dir(dir))
+	if made, err := openDir(dir); err == nil {
+		giveToOwner(made, parent)
+		made.Close() // opened for reading
+	}
+	return SyncDir(parent)
 }
 
 // Symlink makes or replaces a symbolic link in one step.

@@ -51,6 +51,20 @@ func SyncDir(dir string) error {
 	return d.Sync()
 }
 
+// openDir opens a directory that is no symbolic link.
+func openDir(dir string) (*os.File, error) {
+	return os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+}
+
+// giveToOwner gives what root makes to the owner of its folder, such as the user of a service, who
+// could not replace it. Where root may not do that, it stays root's.
+func giveToOwner(made *os.File, folder string) {
+	if info, err := os.Stat(folder); err == nil && os.Geteuid() == 0 {
+		owner := info.Sys().(*syscall.Stat_t)
+		_ = made.Chown(int(owner.Uid), int(owner.Gid))
+	}
+}
+
 // IsOwn reports whether a file belongs to the user of this process.
 func IsOwn(info fs.FileInfo) bool {
 	owner, ok := info.Sys().(*syscall.Stat_t)
