@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +44,9 @@ func (b *Bound) setCountries(own []contract.CountryGroup) {
 	b.Groups = contract.NewCountryGroups(groupsOf(b.Countries, classified, own), !classified)
 }
 
+// ErrOwnGroups is the error of groups that do not go with the list of countries of a snapshot.
+var ErrOwnGroups = errors.New("--groups")
+
 // checkGroups finds mistakes in an operator's own groups.
 func (b *Bound) checkGroups(own []contract.CountryGroup) error {
 	if own == nil {
@@ -54,7 +58,7 @@ func (b *Bound) checkGroups(own []contract.CountryGroup) error {
 		codes[i] = b.Countries[i].Code
 	}
 	if err := contract.CheckGroups(own, listed, codes); err != nil {
-		return fmt.Errorf("--groups: %w", err)
+		return fmt.Errorf("%w: %w", ErrOwnGroups, err)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"hdqs/api/state"
 	"hdqs/internal/atomicfile"
 	"hdqs/internal/fetch"
 	"hdqs/internal/follow"
@@ -268,7 +269,7 @@ func (s *openStore) lock(holder string) (release func(), err error) {
 // verification.
 func storeError(err error) error {
 	switch {
-	case errors.Is(err, store.ErrUnsigned):
+	case errors.Is(err, store.ErrUnsigned) || errors.Is(err, state.ErrOwnGroups):
 		return exitWith(exitUsage, err)
 	case errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, store.ErrSignature):
 		return exitWith(exitVerification, err)
