@@ -125,7 +125,7 @@ func testEdgeForms(t *testing.T, f *front) {
 		"/ogc", "/ogc?f=json", "/ogc?f=html", "/ogc/conformance", "/ogc/collections", "/ogc/collections/market",
 		"/ogc/collections/market/items?limit=2", "/ogc/nothing", "/nothing", "/nothing/at/all", "/fr/nothing",
 		"/api/v2/nothing", "/bulk/nothing", "/hapi/api/v2/nothing", "/odata/v4/nothing", "/", "/docs", "/status",
-		"/llms.txt",
+		"/llms.txt", "/sources", "/fr/sources",
 	} {
 		check := func(header []reply.HeaderField, form string) {
 			t.Helper()
