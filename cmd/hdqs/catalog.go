@@ -37,7 +37,7 @@ func (f *sourceFlags) register(fl *pflag.FlagSet) {
 	fl.Lookup("allow-shrink").NoOptDefVal = loader.AllRoles
 	fl.BoolVar(&f.Offline, "offline", false, "send no request and use the cached catalog")
 	fl.StringVar(&f.Location, "location-list", "",
-		"file with the list of countries; default: an embedded list")
+		"file with countries for a site; default: an embedded list")
 	numberVar(fl, &f.Fetch.MaxBytes, "max-download", 2<<30, 1, noLimit, "size limit of one downloaded file, in bytes")
 	numberVar(fl, &f.Fetch.Total, "download-timeout", time.Hour, time.Millisecond, longestPause,
 		"time limit for one file, including retries")
