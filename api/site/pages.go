@@ -282,14 +282,11 @@ func headOf(contentType string, fields []string) list.PageHead {
 	return list.NewPageHead(contentType, policy, reply.LandingKey, fields...)
 }
 
-// uncachedFields are those of pages that caches may not keep.
-var uncachedFields = []string{"Cache-Control", reply.NoStore, "Vary", "Accept-Encoding"}
-
 // landingFields are those of pages, or fields that forbid caching if the page depends on the
 // requested host.
 func (s *Site) landingFields() []string {
 	if s.State.Options.BaseURL == "" {
-		return uncachedFields
+		return []string{"Cache-Control", reply.NoStore, "Vary", "Accept-Encoding"}
 	}
 	return s.Lists.Pages.Fields()
 }

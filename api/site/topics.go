@@ -93,7 +93,7 @@ func newSources(p place, v *state.Served) sourcesPage {
 func addSources(p pages) {
 	page, data := p.Site.hostHead(reply.HtmlType), p.Site.hostHead(contract.JSONType)
 	if p.at.IsEnglish() {
-		page = headOf(reply.HtmlType, uncachedFields)
+		page = headOf(reply.HtmlType, []string{"Cache-Control", reply.NoStore, "Vary", "Accept-Encoding"})
 	}
 	p.add(state.SourcesPath, state.SourcesPath, func(ctx *fasthttp.RequestCtx) error {
 		return p.Site.withSnapshot(ctx, snapshotIn(ctx), func(v *state.Served) error {

@@ -35,7 +35,7 @@ func Create(path string) (*File, error) {
 	}
 	f := &File{pending: pending, path: path}
 	if f.lock, err = lockPath(f.Name()); err == nil {
-		giveToOwner(f.OS(), dir)
+		giveToOwner(f.Name())
 		err = f.OS().Chmod(0o644) // whatever the umask: the server may run as another user than the loader
 	}
 	if err != nil {
@@ -120,15 +120,10 @@ func MkdirAll(dir string) error {
 			return err
 		}
 	}
-	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
-		return os.MkdirAll(dir, 0o755) // another process has made it, or it is a file
-	} else if err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil { // another process may have made it
 		return err
 	}
-	if made, err := openDir(dir); err == nil {
-		giveToOwner(made, parent)
-		made.Close() // opened for reading
-	}
+	giveToOwner(dir)
 	return SyncDir(parent)
 }
 

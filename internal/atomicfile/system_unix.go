@@ -51,17 +51,12 @@ func SyncDir(dir string) error {
 	return d.Sync()
 }
 
-// openDir opens a directory that is no symbolic link.
-func openDir(dir string) (*os.File, error) {
-	return os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
-}
-
 // giveToOwner gives what root makes to the owner of its folder, such as the user of a service, who
-// could not replace it. Where root may not do that, it stays root's.
-func giveToOwner(made *os.File, folder string) {
-	if info, err := os.Stat(folder); err == nil && os.Geteuid() == 0 {
-		owner := info.Sys().(*syscall.Stat_t)
-		_ = made.Chown(int(owner.Uid), int(owner.Gid))
+// could not replace it. What a link leads to stays as it is.
+func giveToOwner(path string) {
+	if folder, err := os.Stat(filepath.Dir(path)); err == nil && os.Geteuid() == 0 {
+		owner := folder.Sys().(*syscall.Stat_t)
+		_ = os.Lchown(path, int(owner.Uid), int(owner.Gid)) // not where root lacks that right
 	}
 }
 

@@ -86,10 +86,7 @@ func lockPath(string) (*os.File, error) { return nil, nil }
 // SyncDir does nothing: names of files are durable with the file, and directories cannot be synced.
 func SyncDir(string) error { return nil }
 
-func openDir(dir string) (*os.File, error) { return os.Open(dir) }
-
-// giveToOwner does nothing: what is made has the rights of its folder.
-func giveToOwner(*os.File, string) {}
+func giveToOwner(string) {} // rights are those of the folder
 
 // IsOwn is true: each user has a folder for temporary files.
 func IsOwn(fs.FileInfo) bool { return true }
