@@ -256,7 +256,7 @@ func (p *pass) noteUnknownSources(out listed) {
 }
 
 // addPackages describes the packages and resources that are listed, and the datasets of
-// catalog.json that rows name.
+// catalog.json that rows name. What packages said stays while they are gone.
 func (p *pass) addPackages(out listed) {
 	s := &p.result.sources
 	for info, resources := range out {
@@ -271,10 +271,11 @@ func (p *pass) addPackages(out listed) {
 	}
 	for id, u := range p.result.uses {
 		if _, ok := s.resources[id]; !ok && u.dataset != "" {
-			s.resources[id] = sourceResource{dataset: u.dataset}
+			at, _ := parseInstant([]byte(p.result.state.Resources[id].LastModified))
+			s.resources[id] = sourceResource{dataset: u.dataset, modified: at - at%second}
 		}
 	}
-	s.complete(p.load.catalog.described)
+	s.complete(p.load.catalog.described, p.load.previous)
 }
 
 // describeSources makes the manifest's descriptions. A table that is kept from the previous
@@ -302,11 +303,7 @@ func (l *load) describeSources(r *result) ([]store.TableSource, []store.Dataset)
 	}
 	var datasets []store.Dataset
 	for id := range used {
-		d, ok := r.sources.datasets[id]
-		if !ok && l.previous.manifest != nil {
-			d, ok = l.previous.manifest.Dataset(id)
-		}
-		if ok {
+		if d, ok := r.sources.datasets[id]; ok {
 			datasets = append(datasets, d)
 		}
 	}
@@ -386,8 +383,9 @@ func sameSources(a, b *store.Manifest) bool {
 	return bytes.Equal(text(a), text(b))
 }
 
-// complete adds what catalog.json says about datasets where their packages say nothing.
-func (s *sources) complete(described []catalogfile.Dataset) {
+// complete adds what catalog.json says about datasets where their packages say nothing, and what
+// the previous snapshot says where neither does.
+func (s *sources) complete(described []catalogfile.Dataset, previous *previous) {
 	for _, c := range described {
 		if c.ID == "" || len(c.ID) > maxDatasetID {
 			continue
@@ -405,6 +403,14 @@ func (s *sources) complete(described []catalogfile.Dataset) {
 			d.Updated = time.UnixMicro(at - at%second).UTC()
 		}
 		s.datasets[c.ID] = d
+	}
+	if previous.manifest == nil {
+		return
+	}
+	for _, d := range previous.manifest.Datasets {
+		if _, ok := s.datasets[d.ID]; !ok {
+			s.datasets[d.ID] = d
+		}
 	}
 }
 

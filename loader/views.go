@@ -53,7 +53,7 @@ func (l *load) readViews(ctx context.Context) (*result, error) {
 	if v.result.segments["location"].Rows == 0 {
 		return nil, fmt.Errorf("views %s: location_view gives no location; nothing is published", l.catalog.name)
 	}
-	v.result.sources.complete(beside.Datasets)
+	v.result.sources.complete(beside.Datasets, l.previous)
 	return v.result, v.putAvailability()
 }
 
