@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -200,7 +199,15 @@ func (l *viewLoad) putAvailability() error {
 		return l.result.put(l.dumped, duplicateRows{})
 	}
 	derived := availabilityTable(l.result.available, func(resource string) int64 {
-		return cmp.Or(l.result.sources.resources[resource].updated, l.time)
+		if at := l.result.sources.resources[resource].updated; at > 0 {
+			return at
+		}
+		s := l.previous.state.Resources[resource] // no dump lists it: since it was seen first
+		if s.Since.IsZero() {
+			s.Since = l.report.SnapshotTime
+		}
+		l.result.state.Resources[resource] = s
+		return s.Since.UnixMicro()
 	})
 	return l.result.put(derived, duplicateRows{})
 }

@@ -183,7 +183,7 @@ func TestViewsKeepTables(t *testing.T) {
 			first := segmentsOf(build(t, st, whole, someDay))
 			files := copyFS(t, whole)
 			c.change(files)
-			got := build(t, st, files, someDay)
+			got := build(t, st, files, someDay.Add(time.Hour))
 			if stale := stalePaths(t, st, got); !slices.Equal(stale, c.stale) || !got.Partial {
 				t.Errorf("stale %v, partial %t, want %v", stale, got.Partial, c.stale)
 			}
@@ -248,10 +248,8 @@ func TestAvailabilityDump(t *testing.T) {
 	testkit.Must(t, w.WriteAll(records))
 	fsys["data_availability_view.csv"] = &fstest.MapFile{Data: dump.Bytes()}
 	_, same := buildViews(t, fsys)
-	if same.Snapshot != derived.Snapshot || len(same.Notes) > 0 {
-		t.Errorf("the dump of the derived list gives %s and the notes %q, want %s and no notes", same.Snapshot,
-			same.Notes,
-			derived.Snapshot)
+	if !maps.Equal(segmentsOf(same), segmentsOf(derived)) || len(same.Notes) > 0 {
+		t.Errorf("the dump of the derived list gives another one, and the notes %q", same.Notes)
 	}
 
 	other := bytes.Replace(dump.Bytes(), []byte("funding,Alpha"), []byte("funding,Alfa"), 1)
