@@ -37,6 +37,13 @@ func (l *load) finishStale(r *result) {
 	r.state.Stale = r.report.Stale
 }
 
+// keepsTable reports whether a table of a role is that of the previous snapshot.
+func (r *Report) keepsTable(role string) bool {
+	return slices.ContainsFunc(r.Stale, func(s Stale) bool {
+		return s.Role == role && slices.Contains(tablesOf(role, s.Path), s.Path)
+	})
+}
+
 // sameStale reports whether two snapshots are marked alike. The reasons, which contain times and
 // addresses, do not count.
 func sameStale(a, b []Stale) bool {

@@ -35,7 +35,7 @@ func (p *pass) readLocations(ctx context.Context) error {
 // hide all rows.
 func (p *pass) lostFlags(role, table string) *listFault {
 	data, err := p.load.previous.data(table, restoredColumns[table]...)
-	if err != nil || p.load.opts.mayShrink(role) { // there is no list before
+	if err != nil || len(p.load.catalog.files[role]) == 0 || p.load.opts.mayShrink(role) { // no list to compare
 		return nil
 	}
 	was, now := countriesIn(data), p.refs.units.countries

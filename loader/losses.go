@@ -180,6 +180,9 @@ func (l *load) compareRows(r *result) {
 func (l *load) compareFiles(r *result) {
 	var first []string
 	for _, f := range r.report.Resources {
+		if r.report.keepsTable(f.Role) { // its rows may lack the list of their places
+			continue
+		}
 		var before map[string]MisplacedRows
 		counted, was := false, l.previous.state.Roles[f.Role].Files
 		for _, old := range was {
@@ -342,8 +345,7 @@ func (r *Report) Losses() (lines []string) {
 				lines = append(lines, fmt.Sprintf("dropped: %d × %s, first: %s", e.Count, why, e.First[0]))
 			}
 		}
-		isStale := func(s Stale) bool { return s.Role == f.Role } // its old rows are served
-		if !slices.ContainsFunc(r.Stale, isStale) {
+		if !r.keepsTable(f.Role) {
 			lines = append(lines, f.keptLines()...)
 		}
 	}

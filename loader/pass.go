@@ -3,6 +3,7 @@ package loader
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -87,7 +88,7 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 		}
 		why := p.unusable(th, out.refused)
 		if why == nil { // the list may have no file any more
-			why = cmp.Or(p.load.shrunk(th.table.name, out.rows.rows), p.lostValues(th, out))
+			why = cmp.Or(p.lostFiles(th, out), p.load.shrunk(th.table.name, out.rows.rows), p.lostValues(th, out))
 		}
 		if why != nil {
 			if err := p.keepTable(th, out, why); err != nil {
@@ -201,12 +202,17 @@ func (p *pass) putAvailability() error {
 	}), duplicateRows{})
 }
 
-// useEmbedded takes the embedded copies of the lists that the catalog lacks.
+// useEmbedded takes the embedded copies of the lists that the catalog lacks. They do not replace
+// another list of the catalog, which the previous snapshot has.
 func (l *load) useEmbedded() {
 	for _, role := range []string{catalogfile.LocationRole, "org-type", "sector"} {
-		if len(l.catalog.files[role]) == 0 {
-			l.catalog.files[role] = []resourceFile{{role: role, path: "reference/" + role + ".csv", embedded: true}}
-			l.report.Notes = append(l.report.Notes, "reference/"+role+".csv is missing; the embedded copy is used")
+		path := "reference/" + role + ".csv"
+		data, _ := embedded.ReadFile(path)
+		isOther := func(f fileState) bool { return f.Own && f.SHA256 != fmt.Sprintf("%x", sha256.Sum256(data)) }
+		hadOther := slices.ContainsFunc(l.previous.state.Roles[role].Files, isOther)
+		if len(l.catalog.files[role]) == 0 && (!hadOther || l.opts.mayShrink(role)) {
+			l.catalog.files[role] = []resourceFile{{role: role, path: path, embedded: true}}
+			l.report.Notes = append(l.report.Notes, path+" is missing; the embedded copy is used")
 		}
 	}
 }

@@ -184,6 +184,7 @@ type roleState struct {
 type fileState struct {
 	Path   string     `json:"path"`
 	ID     string     `json:"id,omitempty"`
+	Own    bool       `json:"own,omitempty"` // the catalog's, not an embedded list
 	SHA256 string     `json:"sha256"`
 	Report fileCounts `json:"report"`
 }
@@ -236,7 +237,7 @@ func (uses sourceUses) kept(data *snapshot.TableData) []useState {
 
 func filesOf(reports []*ResourceReport) (files []fileState) {
 	for _, r := range reports {
-		files = append(files, fileState{r.Path, r.id, r.SHA256, r.fileCounts})
+		files = append(files, fileState{r.Path, r.id, r.own, r.SHA256, r.fileCounts})
 	}
 	return files
 }

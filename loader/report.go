@@ -99,7 +99,8 @@ type ResourceReport struct {
 	ExtraColumns []string `json:"extra_columns,omitempty"` // that nothing reads
 	Notes        []string `json:"notes,omitempty"`
 
-	id string // as catalog.json has it
+	id  string // as catalog.json has it
+	own bool   // the catalog's, not an embedded list
 }
 
 // fileCounts are what the next load compares its own with.

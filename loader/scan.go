@@ -72,7 +72,7 @@ func (s *scanner) scan(
 	if err != nil {
 		return nil, err
 	}
-	report := &ResourceReport{Role: file.role, Path: file.path, ExtraColumns: r.extra, id: file.id}
+	report := &ResourceReport{Role: file.role, Path: file.path, ExtraColumns: r.extra, id: file.id, own: !file.embedded}
 	if err := to.open(r, report); err != nil {
 		return nil, err
 	}
