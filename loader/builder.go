@@ -489,12 +489,12 @@ func (c *classes) row(i uint32) uint32 {
 	return c.of[c.codes[i]]
 }
 
-// hasValue reports whether a position has another value than null and the empty text.
-func (v *vector) hasValue() bool {
+// filled counts the positions with another value than null and the empty text.
+func (v *vector) filled() (n int) {
 	for i := range v.len() {
 		if !v.isNull(i) && (v.kind != snapshot.Text || v.dict[v.codes[i]] != "") {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }

@@ -59,8 +59,8 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 	return nil
 }
 
-// lostValues is the error of a role of which a column has no value any more, in all files or in one
-// that lacks it, or of which more than half of the texts in a column are gone: codes or units were
+// lostValues is the error of a role of which a column lost more than half of its values or lacks in
+// a file, or of which more than half of the texts in a column are gone: codes or units were
 // renamed, or the file is that of another list. Places and sources are compared in other ways.
 func (p *pass) lostValues(th *theme, out *roleRows) error {
 	seg := p.load.before(th)
@@ -74,7 +74,7 @@ func (p *pass) lostValues(th *theme, out *roleRows) error {
 			continue
 		}
 		if seg == nil { // no table before says whether the column was emptied
-			if !v.hasValue() {
+			if v.filled() == 0 {
 				p.result.note(th.table.name + ": no row has a value in " + v.name)
 			}
 			continue
@@ -83,12 +83,12 @@ func (p *pass) lostValues(th *theme, out *roleRows) error {
 		if err != nil {
 			continue
 		}
-		lost := ""
+		lost, now, before := "", v.filled(), filledIn(was, was.Len(), func(i uint32) uint32 { return i })
 		switch gone, example := v.goneTexts(was); {
-		case slices.Contains(out.lacking, v.name) && columnHasValue(was):
+		case slices.Contains(out.lacking, v.name) && before > 0:
 			lost = fmt.Sprintf("a file has no column %s, which has values in the current snapshot", v.name)
-		case !v.hasValue() && columnHasValue(was):
-			lost = fmt.Sprintf("column %s of table %s has no value any more", v.name, th.table.name)
+		case now < min(before, 1), v.group == "" && before >= 20 && 2*now < before:
+			lost = fmt.Sprintf("column %s of table %s fell from %d to %d values", v.name, th.table.name, before, now)
 		case 2*gone > was.Cardinality():
 			lost = fmt.Sprintf("%d of %d values of column %s of table %s are gone, such as %q", gone, was.Cardinality(),
 				v.name, th.table.name, example)
@@ -113,14 +113,18 @@ func (v *vector) goneTexts(was *snapshot.Column) (n int, first string) {
 	return n, first
 }
 
-// columnHasValue is hasValue of a stored column.
-func columnHasValue(c *snapshot.Column) bool {
-	for i := range uint32(c.Len()) {
-		if !c.IsNull(i) && (c.Kind != snapshot.Text || c.Text(i) != "") {
-			return true
+// filledIn is filled of a stored column, of its positions or of rows.
+func filledIn(c *snapshot.Column, n int, at func(uint32) uint32) (filled int) {
+	isText := c.Kind == snapshot.Text
+	if !c.Nullable && !(isText && c.Cardinality() > 0 && c.TextOf(0) == "") {
+		return n
+	}
+	for i := range uint32(n) {
+		if i = at(i); !c.IsNull(i) && (!isText || c.Text(i) != "") {
+			filled++
 		}
 	}
-	return false
+	return filled
 }
 
 // lostCountries is the error of a data table without a row of a country that the previous snapshot

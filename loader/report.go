@@ -181,9 +181,11 @@ type Stale struct {
 	Since time.Time `json:"since"` // time of the first load that could not use it
 }
 
-// Fall is a table that has fewer rows than before, or none of a country that it had.
+// Fall is a table that has fewer rows than before, or fewer values in a column, or none of a
+// country that it had.
 type Fall struct {
 	Table     string   `json:"table"`
+	Column    string   `json:"column,omitempty"` // of which the values are counted, not the rows
 	Before    int      `json:"rows_before"`
 	Rows      int      `json:"rows"`
 	Countries []string `json:"countries,omitempty"` // that have no row any more, or less than a third
@@ -192,7 +194,11 @@ type Fall struct {
 
 // String describes the fall for people.
 func (f Fall) String() string {
-	s := fmt.Sprintf("%s: %d rows, %d before", f.Table, f.Rows, f.Before)
+	what := "rows"
+	if f.Column != "" {
+		what = "values of " + f.Column
+	}
+	s := fmt.Sprintf("%s: %d %s, %d before", f.Table, f.Rows, what, f.Before)
 	if len(f.Countries) > 0 {
 		s += "; none, or less than a third, any more of " + someOf(f.Countries, mostNames)
 	}

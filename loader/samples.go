@@ -170,15 +170,17 @@ const mostSought = 1 << 16
 // without rows or with less than a third of them.
 func (l *load) compareParts(r *result, old store.SegmentRef, fall *Fall) {
 	all, found, texts := parts{}, map[uint64]bool{}, [2]map[string][]string{}
+	var segments [2]*snapshot.Segment
 	for before, ref := range []store.SegmentRef{r.segments[old.Table], old} {
 		seg, err := l.previous.segment(ref)
 		if err != nil {
 			return // a damaged store must not stop the load that repairs it
 		}
 		defer seg.Close()
-		texts[before] = fewTexts(seg)
+		segments[before], texts[before] = seg, fewTexts(seg)
 		all.count(seg, before, rowSums(seg, uint64(old.Rows/mostSought+1)), found)
 	}
+	r.report.Fell = append(r.report.Fell, fewerValues(segments[0], segments[1], fall)...)
 	var others []string
 	said := map[string]bool{} // countries, or "" for the whole table
 	for _, of := range slices.SortedFunc(maps.Keys(all), func(a, b partOf) int {
@@ -214,4 +216,22 @@ func (l *load) compareParts(r *result, old store.SegmentRef, fall *Fall) {
 		r.report.odd("%s: more than a third of the rows is not as before, see hdqs diff --rows: %s", old.Table,
 			someOf(others, mostNames))
 	}
+}
+
+// fewerValues are the columns that lost a tenth of their values, and more than the table lost rows.
+func fewerValues(now, before *snapshot.Segment, fall *Fall) (falls []Fall) {
+	for _, was := range before.Columns() {
+		is, err := now.Column(was.Name)
+		isUnit := was.Group != nil && strings.HasPrefix(strings.TrimPrefix(was.Name, "stored_"), "admin")
+		if err != nil || isUnit { // rows above their unit are counted
+			continue
+		}
+		f := *fall
+		f.Column, f.Rows = is.Name, filledIn(is, now.Rows(), is.Position)
+		f.Before = filledIn(was, before.Rows(), was.Position)
+		if lost := f.Before - f.Rows - max(0, before.Rows()-now.Rows()); lost >= 10 && 10*lost >= f.Before {
+			falls = append(falls, f)
+		}
+	}
+	return falls
 }
