@@ -54,6 +54,9 @@ func (l *load) publish(r *result) error {
 		report.Outcome, report.Snapshot = "unchanged", now.ID
 		return nil
 	}
+	if now := l.previous.manifest; now != nil && now.CatalogURL != m.CatalogURL {
+		report.odd("links lead to %s, before to %s", m.CatalogURL, now.CatalogURL)
+	}
 	var err error
 	if m.State, err = r.stateText(); err != nil {
 		return err

@@ -63,9 +63,6 @@ func (p *pass) unusable(th *theme, refused []Refusal) error {
 	if s := p.load.opts.Fetched.refusedOf(th.role); s != nil {
 		return fmt.Errorf("%s could not be fetched: %s", s.Path, s.Why)
 	}
-	if len(p.load.catalog.files[th.role]) == 0 {
-		return nil // reported as a table that lost its rows
-	}
 	for _, role := range th.joins() {
 		if why := p.broken[role]; why != nil {
 			return fmt.Errorf("its rows cannot be joined with the list %s: %w", role, why)

@@ -83,7 +83,7 @@ func (p *pass) lostValues(th *theme, out *roleRows) error {
 		if err != nil {
 			continue
 		}
-		lost, now, before := "", v.filled(), filledIn(was, was.Len(), func(i uint32) uint32 { return i })
+		lost, now, before := "", v.filled(), filledIn(seg, was)
 		switch gone, example := v.goneTexts(was); {
 		case slices.Contains(out.lacking, v.name) && before > 0:
 			lost = fmt.Sprintf("a file has no column %s, which has values in the current snapshot", v.name)
@@ -113,18 +113,18 @@ func (v *vector) goneTexts(was *snapshot.Column) (n int, first string) {
 	return n, first
 }
 
-// filledIn is filled of a stored column, of its positions or of rows.
-func filledIn(c *snapshot.Column, n int, at func(uint32) uint32) (filled int) {
-	isText := c.Kind == snapshot.Text
-	if !c.Nullable && !(isText && c.Cardinality() > 0 && c.TextOf(0) == "") {
-		return n
+// filledIn is filled of a stored column, by rows.
+func filledIn(seg *snapshot.Segment, c *snapshot.Column) (n int) {
+	hasEmpty := c.Kind == snapshot.Text && c.Cardinality() > 0 && c.TextOf(0) == ""
+	if !c.Nullable && !hasEmpty {
+		return seg.Rows()
 	}
-	for i := range uint32(n) {
-		if i = at(i); !c.IsNull(i) && (!isText || c.Text(i) != "") {
-			filled++
+	for row := range uint32(seg.Rows()) {
+		if i := c.Position(row); !c.IsNull(i) && (!hasEmpty || c.Text(i) != "") {
+			n++
 		}
 	}
-	return filled
+	return n
 }
 
 // lostCountries is the error of a data table without a row of a country that the previous snapshot

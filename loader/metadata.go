@@ -404,10 +404,7 @@ func (s *sources) complete(described []catalogfile.Dataset, previous *previous) 
 		}
 		s.datasets[c.ID] = d
 	}
-	if previous.manifest == nil {
-		return
-	}
-	for _, d := range previous.manifest.Datasets {
+	for _, d := range cmp.Or(previous.manifest, new(store.Manifest)).Datasets {
 		if _, ok := s.datasets[d.ID]; !ok {
 			s.datasets[d.ID] = d
 		}

@@ -167,9 +167,17 @@ var notLinks = []string{
 }
 
 // TestCatalogURLs loads catalogs whose site is no address, from catalog.json and from an option:
-// nothing is published, as all links begin with it.
+// nothing is published, as all links begin with it. Another site than before is said.
 func TestCatalogURLs(t *testing.T) {
 	t.Parallel()
+	st, said := openStore(t), ""
+	for _, site := range []string{"https://a.example", "https://b.example"} {
+		r := testkit.Value(Build(t.Context(), Options{Catalog: smallCatalog(t), Store: st, CatalogURL: site}))(t)
+		said += strings.Join(append(r.Losses(), site), "\n")
+	}
+	if strings.Count(said, "note: links lead to https://b.example, before to https://a.example") != 1 {
+		t.Errorf("said: %s", said)
+	}
 	for _, site := range append(notLinks[1:], "https://x.example/?q=", "https://x.example/#") {
 		st := openStore(t)
 		opts := Options{Catalog: smallCatalog(t), CatalogName: "test", Store: st, CatalogURL: site}

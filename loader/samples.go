@@ -227,8 +227,7 @@ func fewerValues(now, before *snapshot.Segment, fall *Fall) (falls []Fall) {
 			continue
 		}
 		f := *fall
-		f.Column, f.Rows = is.Name, filledIn(is, now.Rows(), is.Position)
-		f.Before = filledIn(was, before.Rows(), was.Position)
+		f.Column, f.Rows, f.Before = is.Name, filledIn(now, is), filledIn(before, was)
 		if lost := f.Before - f.Rows - max(0, before.Rows()-now.Rows()); lost >= 10 && 10*lost >= f.Before {
 			falls = append(falls, f)
 		}
