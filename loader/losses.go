@@ -62,20 +62,20 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 // lostValues is the error of a role of which a column lost more than half of its values or lacks in
 // a file, or of which more than half of the texts in a column are gone: codes or units were
 // renamed, or the file is that of another list. Places and sources are compared in other ways.
-func (p *pass) lostValues(th *theme, out *roleRows) error {
-	seg := p.load.before(th)
+func (l *load) lostValues(r *result, th *theme, rows *tableBuilder, lacking []string) error {
+	seg := l.before(th)
 	if seg != nil {
 		defer seg.Close()
 	}
 	for i := range th.table.columns {
-		v := out.rows.column(th.table.columns[i].name)
-		if out.rows.rows == 0 || v.kind == snapshot.Bool || v.group == "place" ||
+		v := rows.column(th.table.columns[i].name)
+		if rows.rows == 0 || v.kind == snapshot.Bool || v.group == "place" ||
 			v.name == "resource_catalog_id" || slices.Contains(schema.UnitColumns, v.name) {
 			continue
 		}
 		if seg == nil { // no table before says whether the column was emptied
 			if v.filled() == 0 {
-				p.result.note(th.table.name + ": no row has a value in " + v.name)
+				r.note(th.table.name + ": no row has a value in " + v.name)
 			}
 			continue
 		}
@@ -85,7 +85,7 @@ func (p *pass) lostValues(th *theme, out *roleRows) error {
 		}
 		lost, now, before := "", v.filled(), filledIn(seg, was)
 		switch gone, example := v.goneTexts(was); {
-		case slices.Contains(out.lacking, v.name) && before > 0:
+		case slices.Contains(lacking, v.name) && before > 0:
 			lost = fmt.Sprintf("a file has no column %s, which has values in the current snapshot", v.name)
 		case now < min(before, 1), v.group == "" && before >= 20 && 2*now < before:
 			lost = fmt.Sprintf("column %s of table %s fell from %d to %d values", v.name, th.table.name, before, now)

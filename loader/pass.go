@@ -88,7 +88,8 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 		}
 		why := p.unusable(th, out.refused)
 		if why == nil { // the list may have no file any more
-			why = cmp.Or(p.lostFiles(th, out), p.load.shrunk(th.table.name, out.rows.rows), p.lostValues(th, out))
+			why = cmp.Or(p.lostFiles(th, out), p.load.shrunk(th.table.name, out.rows.rows),
+				p.load.lostValues(p.result, th, out.rows, out.lacking))
 		}
 		if why != nil {
 			if err := p.keepTable(th, out, why); err != nil {
@@ -171,7 +172,9 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	if err != nil {
 		return err
 	}
-	if why := cmp.Or(p.unusable(th, out.refused), p.lostFiles(th, out), p.lostValues(th, out)); why != nil {
+	why := cmp.Or(p.unusable(th, out.refused), p.lostFiles(th, out),
+		p.load.lostValues(p.result, th, out.rows, out.lacking))
+	if why != nil {
 		return p.keepTable(th, out, why)
 	}
 	data, found := out.rows.finish(false)

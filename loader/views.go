@@ -1,11 +1,13 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"hdqs/loader/catalogfile"
@@ -78,8 +80,8 @@ type viewLoad struct {
 }
 
 // readTable makes a table from a dump and writes it. When the dump is refused or missing, or has
-// less than half of the rows that the previous snapshot has, the previous table is kept; without a
-// previous one the table is empty, and reported.
+// less than half of the rows or values that the previous snapshot has, the previous table is kept;
+// without a previous one the table is empty, and reported.
 func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	rows, report, err := l.readDump(ctx, th)
 	if ctx.Err() != nil {
@@ -93,6 +95,10 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	if err != nil || path == "" {
 		rows = newTableBuilder(th.table)
 	}
+	var lost error
+	if l.previous.hasRows(th.table.name) && (th.category != "" || slices.Contains(joinedLists, th)) {
+		lost = l.lostValues(l.result, th, rows, nil)
+	}
 	data, found := rows.finish(true)
 	if found.Different > 0 {
 		report.odd(&rowFault{reason: duplicateRow})
@@ -104,7 +110,7 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 		}
 		return nil
 	}
-	why := l.shrunk(data.Name, data.Rows)
+	why := cmp.Or(l.shrunk(data.Name, data.Rows), lost)
 	if err != nil && why != nil {
 		why = fmt.Errorf("refused: %w", err)
 	}

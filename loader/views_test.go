@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,6 +172,13 @@ func TestViewsKeepTables(t *testing.T) {
 				dump.Data = bytes.Replace(dump.Data, []byte("reference_period_end"), []byte("last_day"), 1)
 			},
 			[]string{"operational_presence"},
+		},
+		"a column emptied": {
+			func(f fstest.MapFS) {
+				dump, column := f["conflict_event_view.csv"], regexp.MustCompile(`(violence|targeting|demonstration),\d+,`)
+				dump.Data = column.ReplaceAll(dump.Data, []byte("$1,,"))
+			},
+			[]string{"conflict_event"},
 		},
 		"two tables": {
 			func(f fstest.MapFS) { cutRows("org_view.csv", 0)(f); cutRows("idps_view.csv", 0)(f) },
