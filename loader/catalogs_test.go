@@ -217,6 +217,11 @@ func printReport(r *Report) []string {
 	for _, f := range r.Refused {
 		out = append(out, "refused: "+f.Why)
 	}
+	for _, f := range r.Fell {
+		if f.Column != "" {
+			out = append(out, "fewer values: "+f.String())
+		}
+	}
 	out = append(out, r.Odd...)
 	slices.Sort(out)
 	return out

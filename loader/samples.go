@@ -221,13 +221,13 @@ func (l *load) compareParts(r *result, old store.SegmentRef, fall *Fall) {
 // fewerValues are the columns that lost a tenth of their values, and more than the table lost rows.
 func fewerValues(now, before *snapshot.Segment, fall *Fall) (falls []Fall) {
 	for _, was := range before.Columns() {
-		is, err := now.Column(was.Name)
-		isUnit := was.Group != nil && strings.HasPrefix(strings.TrimPrefix(was.Name, "stored_"), "admin")
-		if err != nil || isUnit { // rows above their unit are counted
-			continue
+		if was.Group != nil && strings.HasPrefix(strings.TrimPrefix(was.Name, "stored_"), "admin") {
+			continue // rows above their unit are counted
 		}
-		f := *fall
-		f.Column, f.Rows, f.Before = is.Name, filledIn(now, is), filledIn(before, was)
+		f := Fall{Table: fall.Table, Column: was.Name, Before: filledIn(before, was), Allowed: fall.Allowed}
+		if is, err := now.Column(was.Name); err == nil {
+			f.Rows = filledIn(now, is)
+		}
 		if lost := f.Before - f.Rows - max(0, before.Rows()-now.Rows()); lost >= 10 && 10*lost >= f.Before {
 			falls = append(falls, f)
 		}
