@@ -49,12 +49,13 @@ func (l *load) publish(r *result) error {
 		m.Tables = append(m.Tables, segment)
 	}
 	m.Sources, m.Datasets = l.describeSources(r)
-	if now := l.previous.manifest; now != nil && slices.Equal(now.Tables, m.Tables) &&
-		now.CatalogURL == m.CatalogURL && sameStale(l.previous.state.Stale, r.state.Stale) && sameSources(now, m) {
+	now := l.previous.manifest
+	if slices.Equal(now.Tables, m.Tables) && now.CatalogURL == m.CatalogURL &&
+		sameStale(l.previous.state.Stale, r.state.Stale) && sameSources(now, m) {
 		report.Outcome, report.Snapshot = "unchanged", now.ID
 		return nil
 	}
-	if now := l.previous.manifest; now != nil && now.CatalogURL != m.CatalogURL {
+	if now.ID != "" && now.CatalogURL != m.CatalogURL {
 		report.odd("links lead to %s, before to %s", m.CatalogURL, now.CatalogURL)
 	}
 	var err error

@@ -285,12 +285,9 @@ func (l *load) describeSources(r *result) ([]store.TableSource, []store.Dataset)
 	used := map[string]bool{}
 	stale := staleTables(r.report.Stale)
 	for _, th := range themes {
-		s := store.TableSource{Table: th.table.name}
+		s := l.previous.manifest.Source(th.table.name)
 		since, isStale := stale[s.Table]
-		switch {
-		case isStale && since.whole && l.previous.manifest != nil:
-			s = l.previous.manifest.Source(s.Table)
-		case !isStale || !since.whole:
+		if !since.whole {
 			s.Updated, s.Datasets = l.newest(th, r)
 		}
 		s.StaleSince, s.StaleWhy = since.Since, since.Why
@@ -302,12 +299,19 @@ func (l *load) describeSources(r *result) ([]store.TableSource, []store.Dataset)
 		}
 	}
 	var datasets []store.Dataset
-	for id := range used {
-		if d, ok := r.sources.datasets[id]; ok {
+	var changed []string
+	for _, id := range slices.Sorted(maps.Keys(used)) {
+		d, ok := r.sources.datasets[id]
+		if ok {
 			datasets = append(datasets, d)
 		}
+		if was, known := l.previous.manifest.Dataset(id); known && was.License != d.License {
+			changed = append(changed, clip(fmt.Sprintf("%s: %q, was %q", d.Name, d.License, was.License), 300))
+		}
 	}
-	slices.SortFunc(datasets, func(a, b store.Dataset) int { return strings.Compare(a.ID, b.ID) })
+	if changed != nil {
+		r.report.odd("licenses have changed: %s", someOf(changed, mostNames))
+	}
 	return described, datasets
 }
 
@@ -404,7 +408,7 @@ func (s *sources) complete(described []catalogfile.Dataset, previous *previous) 
 		}
 		s.datasets[c.ID] = d
 	}
-	for _, d := range cmp.Or(previous.manifest, new(store.Manifest)).Datasets {
+	for _, d := range previous.manifest.Datasets {
 		if _, ok := s.datasets[d.ID]; !ok {
 			s.datasets[d.ID] = d
 		}

@@ -19,14 +19,14 @@ import (
 // made from the catalog are kept from it.
 type previous struct {
 	store    *store.Store
-	manifest *store.Manifest // nil when the channel is new or its snapshot cannot be read
+	manifest *store.Manifest // empty when the channel is new or its snapshot cannot be read
 	state    loadState       // what the load that made it left for the next one
 }
 
 // openPrevious reads the manifest that a channel points to. On an error the result is that of a new
 // channel: the load then replaces a snapshot that cannot be read.
 func openPrevious(st *store.Store, channel string) (*previous, error) {
-	p := &previous{store: st}
+	p := &previous{store: st, manifest: new(store.Manifest)}
 	pointer, err := st.Channels.Channel(channel)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
@@ -49,9 +49,6 @@ func openPrevious(st *store.Store, channel string) (*previous, error) {
 }
 
 func (p *previous) table(name string) (ref store.SegmentRef, ok bool) {
-	if p.manifest == nil {
-		return ref, false
-	}
 	for _, t := range p.manifest.Tables {
 		if t.Table == name {
 			return t, true

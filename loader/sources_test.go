@@ -70,6 +70,12 @@ func TestSources(t *testing.T) {
 	if again := build(t, st, files, someDay.Add(time.Hour)); again.Outcome != "unchanged" {
 		t.Errorf("the same catalog again: %s", again.Outcome)
 	}
+	other := copyFS(t, files)
+	other["packages/p.json"].Data = []byte(strings.Replace(describedPackage, `"Other"`, `"By"`, 1))
+	if said := build(t, st, other, someDay.Add(time.Hour)).Losses(); !slices.Contains(said,
+		`note: licenses have changed: stub: "By", was "Other"`) {
+		t.Errorf("another license: %q", said)
+	}
 
 	// A source that changed after the file was published is not in the file.
 	files["catalog.json"] = listing("2025-01-01T12:00:00", "")
