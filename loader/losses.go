@@ -288,8 +288,8 @@ func (r *Report) Losses() (lines []string) {
 	var all []Reason
 	named := map[string]bool{} // roles of which the line about no rows has the first refusal
 	for _, f := range r.Refused {
-		reason := Reason{"refused: ", f.Path + ": ", f.Why}
-		if strings.Contains(f.Why, f.Path) {
+		reason := Reason{"refused: ", f.Path + ": ", strings.TrimPrefix(f.Why, f.Path+": ")}
+		if strings.Contains(reason.Why, f.Path) {
 			reason.Path = ""
 		}
 		keepsTable := func(s Stale) bool { return strings.HasSuffix(s.Why, f.Why) } // whose line has it

@@ -80,4 +80,8 @@ func TestByReason(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
+	r := &Report{Refused: []Refusal{{"package", "p/a", "p/a: no id"}, {"package", "p/b", "p/b: no id"}}}
+	if said := r.Losses(); !slices.Equal(said, []string{"refused: 2 files, the first p/a: no id"}) {
+		t.Errorf("said %q", said)
+	}
 }
