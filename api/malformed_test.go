@@ -185,8 +185,7 @@ var errInternal = errors.New("internal")
 func TestErrorHeaders(t *testing.T) {
 	t.Parallel()
 	const usual = "Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length " +
-		"Content-Security-Policy Content-Type Date " +
-		"Referrer-Policy X-Content-Type-Options X-Request-Id"
+		"Content-Security-Policy Content-Type Date Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
 	s := apitest.Sample(t, state.Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
 	panics := list.Route{Answer: func(*fasthttp.RequestCtx) error { panic("x") }}

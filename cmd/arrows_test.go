@@ -194,8 +194,6 @@ func arrowsOf(t *testing.T, p listedPackage, exports map[string]string) (all []a
 		all[i].uses++
 		all[i].names[object.Name()] = true
 	}
-	slices.SortFunc(all, func(a, b arrow) int {
-		return strings.Compare(a.from+" "+a.to, b.from+" "+b.to)
-	})
+	slices.SortFunc(all, func(a, b arrow) int { return strings.Compare(a.from+" "+a.to, b.from+" "+b.to) })
 	return all
 }

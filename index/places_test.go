@@ -317,9 +317,7 @@ func TestWholeEdition(t *testing.T) {
 // TestEditionOfYear keeps the rows of the newest year in which one has a value.
 func TestEditionOfYear(t *testing.T) {
 	t.Parallel()
-	at := func(day string) int64 {
-		return testkit.Value(time.Parse(time.DateOnly, day))(t).UnixMicro()
-	}
+	at := func(day string) int64 { return testkit.Value(time.Parse(time.DateOnly, day))(t).UnixMicro() }
 	appeal := snapshot.ColumnData{
 		Name: "appeal", Kind: snapshot.Text, Values: []string{"a"},
 		Codes: []uint32{0, 0, snapshot.NullCode, snapshot.NullCode, 0},

@@ -207,9 +207,7 @@ func BenchmarkCoded(b *testing.B) {
 					}
 					render := newRenderer(b, seg, fields, encode.Options{Tier: tier})
 					benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=%s,tier=%v", shape, sel, coding, tier),
-						func(dst []byte) []byte {
-							return render.JSON().AppendCoded(dst, coding, ranges)
-						})
+						func(dst []byte) []byte { return render.JSON().AppendCoded(dst, coding, ranges) })
 				}
 			}
 			render := newRenderer(b, seg, fields, encode.Options{})

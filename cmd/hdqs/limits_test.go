@@ -43,8 +43,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 		}
 	}
 	testkit.WaitFor(t, "the shortage to be logged", func() bool {
-		return s.logged("no descriptor or memory for " +
-			"a connection")
+		return s.logged("no descriptor or memory for a connection")
 	})
 	for _, c := range idle {
 		_ = c.Close()

@@ -41,9 +41,7 @@ func TestRead(t *testing.T) {
 		at := time.Now().Add(-age)
 		testkit.Must(t, os.Chtimes(filepath.Join(s.Dir(), name), at, at))
 	}
-	encode := func(r Seen) []byte {
-		return testkit.Value(json.Marshal(r.Report))(t)
-	}
+	encode := func(r Seen) []byte { return testkit.Value(json.Marshal(r.Report))(t) }
 	main := store.Channel{}.Moved(pointer("s1", 0))
 	put("a", 0, encode(seen("a", main.Pointer)))
 	put("b", 11*time.Minute, encode(seen("b", main.Pointer)))

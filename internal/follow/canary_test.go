@@ -101,9 +101,7 @@ func TestFollowCanary(t *testing.T) {
 		out.mustServe(t, when, others)
 		nameless.mustServe(t, when, others)
 	}
-	main := func() store.Channel {
-		return testkit.Value(st.Channels.History(channel))(t)
-	}
+	main := func() store.Channel { return testkit.Value(st.Channels.History(channel))(t) }
 	name := store.CanaryOf(channel)
 	file := filepath.Join(st.Dir(), "channels", name+".json")
 	check("before", ids[0], ids[0])
