@@ -213,9 +213,7 @@ func TestSourcesAfterFormat1(t *testing.T) {
 	testkit.Must(t, st.Snapshots.PutManifest(&old))
 	testkit.Must(t, st.Channels.Publish(defaultChannel, old.ID, someDay))
 	snap := testkit.Value(st.Snapshots.Open("old"))(t)
-	if err := snap.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, snap.Close())
 	first := build(t, st, files, someDay)
 	m := manifestOf(t, st, first)
 	if first.Outcome != "published" || !slices.Equal(m.Tables, old.Tables) || len(m.Source("idps").Datasets) != 1 {

@@ -114,8 +114,7 @@ BOL,2,9,2.8,3.8,2.6,4.4,not computed: A1*2,not computed: A1*2,2024-01-01,2024-12
 
 func TestRiskWorkbook(t *testing.T) {
 	t.Parallel()
-	r, err := riskTable(bytes.NewReader(makeWorkbook(t, "INFORM Risk 2024 (a-z)", riskSheetRows, nil)))
-	testkit.Must(t, err)
+	r := testkit.Value(riskTable(bytes.NewReader(makeWorkbook(t, "INFORM Risk 2024 (a-z)", riskSheetRows, nil))))(t)
 	if got, _ := io.ReadAll(r); string(got) != riskCSV {
 		t.Errorf("got\n%s\nwant\n%s", got, riskCSV)
 	}
@@ -170,8 +169,7 @@ func rowsOf(r *Report, table string) int {
 func firstLocation(t *testing.T, files fs.FS) string {
 	t.Helper()
 	data := testkit.Value(fs.ReadFile(files, "reference/location.csv"))(t)
-	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(data), "\ufeff"))).ReadAll()
-	testkit.Must(t, err)
+	rows := testkit.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(string(data), "\ufeff"))).ReadAll())(t)
 	at := slices.IndexFunc(rows[0], func(name string) bool { return strings.Contains(name, "Alpha 3") })
 	for _, row := range rows[1:] {
 		if len(row[at]) == 3 {

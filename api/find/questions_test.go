@@ -27,15 +27,9 @@ func questionIndex(t testing.TB) *Index {
 		b.addGroup(&contract.CountryGroup{Kind: contract.OwnGroup, Slug: slug, Name: name})
 	}
 	read := func(file string, do func(value func(string) string)) {
-		f, err := sample.FS.Open("reference/" + file + ".csv")
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Value(sample.FS.Open("reference/" + file + ".csv"))(t)
 		defer func() { _ = f.Close() }()
-		rows, err := csv.NewReader(f).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := testkit.Value(csv.NewReader(f).ReadAll())(t)
 		for _, row := range rows[1:] {
 			do(func(column string) string { return row[slices.Index(rows[0], column)] })
 		}
@@ -164,10 +158,7 @@ func understood(x *Index, text string) string {
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	x := questionIndex(t)
-	text, err := os.ReadFile("testdata/questions.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Value(os.ReadFile("testdata/questions.txt"))(t)
 	n := 0
 	for line := range strings.Lines(string(text)) {
 		question, want, ok := strings.Cut(strings.TrimSpace(line), " = ")

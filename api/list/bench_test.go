@@ -29,13 +29,8 @@ func BenchmarkPlainPage(b *testing.B) {
 		b.Skip("HDQS_BENCH_STORE names no store")
 	}
 	snap, _ := apitest.OpenShown(b, dir, cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
-	defer func() {
-		if err := snap.Close(); err != nil {
-			b.Error(err)
-		}
-	}()
-	bound, err := state.Bind(snap)
-	testkit.Must(b, err)
+	defer func() { testkit.Must(b, snap.Close()) }()
+	bound := testkit.Value(state.Bind(snap))(b)
 	const page, apart = 10_000, 12
 	for _, c := range []struct {
 		name, path string

@@ -374,9 +374,7 @@ func TestWriteKeepsWhatCopiesHave(t *testing.T) {
 	testkit.Must(t, os.WriteFile(filepath.Join(copied, metadataName(4)), earlier, 0o600))
 	testkit.Value(Write(copied, add(5)))(t)
 	for name := range want {
-		if _, err := os.Stat(filepath.Join(copied, name)); err != nil {
-			t.Error(err)
-		}
+		testkit.Value(os.Stat(filepath.Join(copied, name)))(t)
 	}
 }
 

@@ -46,9 +46,7 @@ type unitRow struct {
 func writeParquet[R any](t *testing.T, to io.Writer, row R) {
 	w := parquet.NewGenericWriter[R](to)
 	_, err := w.Write([]R{row})
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, errors.Join(err, w.Close()))
 }
 
 // TestBoundariesCatalog reads a catalog of the web, whose countries have no level below the first:

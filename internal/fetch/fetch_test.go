@@ -362,9 +362,7 @@ func TestManners(t *testing.T) {
 	for i := range 8 {
 		wait.Go(func() {
 			path := filepath.Join(dir, fmt.Sprint(i))
-			if _, err := c.Download(t.Context(), objects.Request{Name: server.URL}, path); err != nil {
-				t.Error(err)
-			}
+			testkit.Value(c.Download(t.Context(), objects.Request{Name: server.URL}, path))(t)
 		})
 	}
 	wait.Wait()

@@ -153,9 +153,7 @@ func TestSigned(t *testing.T) {
 	plain, _, err := Make(snaps[0], snaps[1], st.Keys)
 	testkit.Must(t, err)
 	strict := st.Trusting(keys).Keys
-	if _, err := Parse(from, to, signed, strict); err != nil {
-		t.Error(err)
-	}
+	testkit.Value(Parse(from, to, signed, strict))(t)
 	if _, err := Parse(from, to, signed, st.Keys); err != nil {
 		t.Errorf("without keys: %v", err)
 	}
