@@ -304,7 +304,8 @@ func (s *Scanned) refuseOfLists(name string) {
 		for _, p := range slices.Concat(withLists(e.Place), withLists(e.Params)) {
 			takes = append(takes, p.Name)
 		}
-		if takes == nil { // the list of groups
+		if s.plan.Endpoint.Path == GroupsPath {
+			s.refuse(own, say.Of("the list of groups takes %s", strings.Join(takes, ", ")))
 			return
 		}
 		s.refuse(own, say.Of("the figure takes %s; its other filters are declared in %s; for other rows ask "+
