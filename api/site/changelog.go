@@ -221,8 +221,8 @@ func (p pages) addChangelog() {
 			}
 			if day, err := time.Parse(time.DateOnly, data.since()); err == nil {
 				data.Changes = slices.DeleteFunc(data.Changes, func(c changeOnPage) bool { return c.at.Before(day) })
-				for i := range data.Changes {
-					data.Changes[i].count(of.codes)
+				for i := 0; of.codes == nil && i < len(data.Changes); i++ { // else they are counted
+					data.Changes[i].count(nil)
 				}
 			}
 			if a := data.Asked; a != nil && a.Kind != "" && !slices.Contains(contract.ChangeKinds.Values, a.Kind) {
