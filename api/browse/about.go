@@ -20,6 +20,7 @@ type about struct {
 
 	from, to                  string // the period, as the interface writes it
 	earliest, updated, loaded string // when the first file and the last one changed, and when they were read
+	stale                     string // since when the list is older than its source
 }
 
 // maxProviders is how many providers and licences a figure names.
@@ -59,7 +60,7 @@ func (q *Question) about(rows *contract.Question) (*about, error) {
 		}
 		end, files = max(end, f[1]), append(files, f[2])
 	}
-	a.from, a.to, a.loaded = start, end, q.Freshness.Loaded
+	a.from, a.to, a.loaded, a.stale = start, end, q.Freshness.Loaded, q.Freshness.StaleSince
 	if len(groups) > 0 {
 		if err := a.addSources(q, files); err != nil {
 			return nil, err

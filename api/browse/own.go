@@ -88,7 +88,7 @@ func (v *viewer) partTile(h *contract.Headline) (t tile, err error) {
 	}
 	t.Title, t.Unit, _ = v.q.whatOf(rows, measure{name: v.q.measureOf(&d).name, declared: h.Measures}, "")
 	t.Of = v.q.whereOf(rows, about, false)
-	t.Period, t.Age = When(l, h, r.Value("min_"+start), r.Value("max_"+end), about.updated, v.q.Freshness.Loaded)
+	t.Period, t.Age = When(l, h, r.Value("min_"+start), r.Value("max_"+end), about.updated, v.q.Freshness)
 	t.Source, t.Coverage = about.Source(l), unitsText(l, coverageOf(rows, answer), false)
 	t.Chosen = v.named(rows)
 	return t, nil

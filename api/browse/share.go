@@ -138,13 +138,13 @@ func (a *about) text(l *lang.Language) string {
 
 // Rest are the facts that a title and its second line do not have, as sentences.
 func (a *about) Rest(l *lang.Language) string {
-	rest := about{Places: a.Places, Licenses: a.Licenses}
+	rest := about{Places: a.Places, Licenses: a.Licenses, stale: a.stale}
 	return rest.text(l)
 }
 
 // Origin is the provider and the licence, as sentences.
 func (a *about) Origin(l *lang.Language) string {
-	origin := about{Providers: a.Providers, More: a.More, Licenses: a.Licenses}
+	origin := about{Providers: a.Providers, More: a.More, Licenses: a.Licenses, stale: a.stale}
 	return origin.text(l)
 }
 
@@ -156,6 +156,7 @@ func (a *about) Facts(l *lang.Language) [][2]string {
 		{l.T("Places"), a.Places},
 		{l.T("Provider"), a.Source(l)},
 		{l.T("Licence"), a.License()},
+		{l.T("Older than its source since"), l.DayOf(a.stale)},
 	}, func(fact [2]string) bool { return fact[1] == "" })
 }
 

@@ -165,7 +165,7 @@ func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records 
 	}
 	t.Coverage = cmp.Or(analysedOf(l, h, shown), t.Coverage) // it is all that there can be
 	if start != "" {
-		t.Period, t.Age = When(l, h, start, end, updated, v.q.Freshness.Loaded)
+		t.Period, t.Age = When(l, h, start, end, updated, v.q.Freshness)
 	}
 	delete(sources, "")
 	if names := slices.Sorted(maps.Keys(sources)); len(names) == 1 {

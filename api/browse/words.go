@@ -303,9 +303,20 @@ func Reason(l *lang.Language, e *contract.Endpoint, r textual.Record, country st
 	})
 }
 
-// When is the time of a headline figure in words, and how old it is on a day. A figure of what goes
-// on for years is of the day on which its file was updated.
-func When(l *lang.Language, h *contract.Headline, start, end, updated, on string) (period, age string) {
+// When is the time of a headline figure in words, and how old it is: on the day of the load, and
+// against the source of its list.
+func When(l *lang.Language, h *contract.Headline, start, end, updated string, of Freshness) (period, age string) {
+	period, age = whenIs(l, h, start, end, updated, of.Loaded)
+	if of.StaleSince != "" {
+		age = strings.TrimPrefix(age+l.T(",")+" ", l.T(",")+" ") +
+			l.T("older than its source since %s", l.DayOf(of.StaleSince))
+	}
+	return period, age
+}
+
+// whenIs is When on a day. A figure of what goes on for years is of the day on which its file was
+// updated.
+func whenIs(l *lang.Language, h *contract.Headline, start, end, updated, on string) (period, age string) {
 	isMonthly := h.Series == "month"
 	if updated != "" && h.Series != "year" && goesOn(start, end, on) {
 		return l.T("report of %s", shortPeriod(l, updated, updated)), lang.Age(l, updated, on, isMonthly)

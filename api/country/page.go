@@ -15,17 +15,18 @@ import (
 
 // Question is what a page is made from.
 type Question struct {
-	Prefix   string // of pages
-	Root     string // of the interface
-	Language *lang.Language
-	Names    contract.NameSet
-	Source   browse.Source // in these names
-	Contract browse.Source // in the contract's names
-	Overview *Overview
-	Country  *Country
-	Loaded   string // day
-	Dataset  func(id string) Dataset
-	Series   func(h *contract.Headline, code string) (map[string]string, error) // a figure over time
+	Prefix    string // of pages
+	Root      string // of the interface
+	Language  *lang.Language
+	Names     contract.NameSet
+	Source    browse.Source // in these names
+	Contract  browse.Source // in the contract's names
+	Overview  *Overview
+	Country   *Country
+	Loaded    string // day
+	Dataset   func(id string) Dataset
+	Freshness func(e *contract.Endpoint) browse.Freshness
+	Series    func(h *contract.Headline, code string) (map[string]string, error) // a figure over time
 
 	// Past is the value before the present one, and the day of the publication that replaced it.
 	Past func(h *contract.Headline, code string) (value, replaced string, err error)
@@ -156,13 +157,13 @@ func (p *Page) WriteWorkbook(w io.Writer, about [][2]string) error {
 	for _, f := range *fields {
 		figures.Head = append(figures.Head, f.Name)
 	}
-	figures.Head = append(figures.Head, "reading", "not")
+	figures.Head = append(figures.Head, "reading", "not", "age")
 	for _, t := range slices.Concat(p.Tiles, p.Missing) {
 		row := []any{t.Name, t.Title}
 		for _, f := range *fields {
 			row = append(row, cellOf(&t, &f))
 		}
-		figures.Rows = append(figures.Rows, append(row, t.Reading, t.NotThis))
+		figures.Rows = append(figures.Rows, append(row, t.Reading, t.NotThis, t.Age))
 	}
 	coverage := &render.Table{Name: "Coverage", Head: []string{
 		"list", "title", "field", "admin_level", "newest_period_start",

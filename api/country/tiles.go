@@ -69,7 +69,7 @@ func (q *Question) tiles() ([]Tile, error) {
 		} else {
 			t.Value, t.Provider = q.Language.Rounded(t.Exact), r.Value(providerField)
 			t.Period, t.Age = browse.When(q.Language, t.Headline, r.Value(startField), r.Value(endField),
-				r.Value("updated"), q.Loaded)
+				r.Value("updated"), q.Freshness(h.List(contract.ContractNames)))
 			units := r.Value(unitsField)
 			t.Coverage = coverageText(q.Language, r.Value(levelField), units, r.Value("units_known"))
 			if t.Mark = browse.PartOf(q.Language, t.Headline, r); t.OutOfFilters != "" && t.Mark != "" {

@@ -117,6 +117,15 @@ func (of *view) withPage(
 	return answer(page)
 }
 
+// freshnessOf is how old the records of a list are.
+func freshnessOf(v *state.Served, e *contract.Endpoint) browse.Freshness {
+	source := v.Bound.SourceOf(e)
+	return browse.Freshness{
+		Snapshot: v.Id, Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
+		Period: source.Period, Updated: source.Updated, StaleSince: source.StaleSince,
+	}
+}
+
 // pageOf makes the page of a query. all says whether tables of figures have all groups.
 func (of *view) pageOf(
 	ctx *fasthttp.RequestCtx, v *state.Served, query string, all bool,
@@ -132,11 +141,7 @@ func (of *view) pageOf(
 		title, address = state.LicenseOf(v.Bound.Snap.Manifest, &d)
 		return q.Language.T(title), address
 	}
-	source := v.Bound.SourceOf(e.Contract())
-	q.Freshness = browse.Freshness{
-		Snapshot: v.Id, Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
-		Period: source.Period, Updated: source.Updated, StaleSince: source.StaleSince,
-	}
+	q.Freshness = freshnessOf(v, e.Contract())
 	if q.Dataset, err = ask.linkedOf(e, q.Base); err != nil {
 		return nil, nil, err
 	}

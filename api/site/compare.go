@@ -95,7 +95,8 @@ func addCompare(p pages, views map[string]*view) {
 			}
 			page, err := newCompare(p, v, ctx, all)
 			if err == nil && len(page.Rows) > 0 {
-				err = page.fill(p.at, &asker{p.Site, v, p.at.Mount}, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
+				fresh := freshnessOf(v, page.Figure.List(contract.ContractNames))
+				err = page.fill(p.at, &asker{p.Site, v, p.at.Mount}, fresh,
 					func(h *contract.Headline, code string) (map[string]string, error) {
 						return figures.SeriesOf(p.Site.Lists, v, h, code)
 					})
@@ -252,7 +253,7 @@ func named(p pages, v *state.Served, text string, kinds ...find.Kind) (codes, ne
 type seriesOf func(h *contract.Headline, code string) (map[string]string, error)
 
 // fill asks for the figure of all countries, and for their people.
-func (c *comparePage) fill(p place, source browse.Source, loaded string, series seriesOf) error {
+func (c *comparePage) fill(p place, source browse.Source, fresh browse.Freshness, series seriesOf) error {
 	var codes []string // of countries, of which it is said why they have no figure
 	for i := range c.Rows {
 		if !c.Rows[i].isGroup {
@@ -295,7 +296,7 @@ func (c *comparePage) fill(p place, source browse.Source, loaded string, series 
 	}
 	var without []string
 	for i := range c.Rows {
-		if c.Rows[i].fill(p, c.Figure, isSum, figures, loaded); c.PerHead && c.Rows[i].Head == "" {
+		if c.Rows[i].fill(p, c.Figure, isSum, figures, fresh); c.PerHead && c.Rows[i].Head == "" {
 			without = append(without, c.Rows[i].Name)
 		}
 	}
@@ -390,7 +391,7 @@ func (c *comparePage) drawLines(p place, series seriesOf) error {
 // fill adds the figure, which of a group is the sum of those of its countries, if it can be added
 // up and they are of one time.
 func (c *compared) fill(
-	p place, h *contract.Headline, isSum bool, figures map[string]textual.Record, loaded string,
+	p place, h *contract.Headline, isSum bool, figures map[string]textual.Record, fresh browse.Freshness,
 ) {
 	var known []textual.Record
 	var years []string
@@ -434,8 +435,8 @@ func (c *compared) fill(
 	}
 	c.Value = p.Rounded(c.Exact)
 	c.number, _ = sum.Float64()
-	c.Period, c.Age = browse.When(p.Language, h, start, end, updated, loaded)
-	if c.year = min(end, loaded)[:min(len(end), len("2006"))]; heads > 0 {
+	c.Period, c.Age = browse.When(p.Language, h, start, end, updated, fresh)
+	if c.year = min(end, fresh.Loaded)[:min(len(end), len("2006"))]; heads > 0 {
 		c.People = yearsText(p, years)
 		c.head = c.number / heads * 1000
 		c.Head = browse.Number(p.Language, strconv.FormatFloat(c.head, 'f', 9, 64))

@@ -211,6 +211,7 @@ func (p pages) countryOf(v *state.Served, at *country.Country) (*country.Page, e
 			Source:   &asker{p.Site, v, p.at.Mount},
 			Contract: &asker{p.Site, v, p.Site.Lists.Routes.MountIn(contract.ContractNames)},
 			Overview: all, Country: at, Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
+			Freshness: func(e *contract.Endpoint) browse.Freshness { return freshnessOf(v, e) },
 			Dataset: func(id string) country.Dataset {
 				d := state.PageDatasetOf(v.Bound.Snap.Manifest, id)
 				return country.Dataset{

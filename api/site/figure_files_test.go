@@ -233,6 +233,26 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
+// TestStale: where its list is older than its source, each figure says so, also away from its page.
+func TestStale(t *testing.T) {
+	t.Parallel()
+	snap := apitest.StoreSnapshot(t, "stale", apitest.SampleTime, apitest.FigureTables(t))
+	for i := range snap.Manifest.Sources {
+		snap.Manifest.Sources[i].StaleSince = apitest.SampleStale
+	}
+	s := apitest.Serve(t, state.Options{Identifier: state.IgnoreIdentifier}, snap)
+	for _, path := range []string{
+		"/country/AFG", "/compare?figure=people_in_need&country=AFG,SDN", "/search?q=people+in+need+Afghanistan",
+		"/browse/humanitarian-needs?location_code=AFG", "/embed/humanitarian-needs?location_code=AFG",
+		"/figure/humanitarian-needs.svg?location_code=AFG",
+	} {
+		page := string(apitest.Browse(s, path).Body)
+		if !regexp.MustCompile(`(?i)older than its source since:? 18 November 2026`).MatchString(page) {
+			t.Errorf("%s does not say how old its figures are: %.1500s", path, shownText(page))
+		}
+	}
+}
+
 // TestOEmbed: the description that a page names has its frame, in the size that was asked for.
 func TestOEmbed(t *testing.T) {
 	t.Parallel()

@@ -78,8 +78,8 @@ type foundResult struct {
 	Was, WasPeriod string // what the value is compared with
 }
 
-// foundResults are results in words. figures are of a snapshot that was loaded on a day.
-func foundResults(l *lang.Language, found *find.Answer, loaded string) (all []foundResult) {
+// foundResults are results in words.
+func foundResults(l *lang.Language, found *find.Answer, v *state.Served) (all []foundResult) {
 	for _, r := range found.Results {
 		f := foundResult{Result: r}
 		if figure := r.Figure; figure != nil {
@@ -87,7 +87,8 @@ func foundResults(l *lang.Language, found *find.Answer, loaded string) (all []fo
 				f.Value = browse.Number(l, figure.Value.String())
 			}
 			h, _ := contract.HeadlineOf(figure.Name, contract.ContractNames)
-			f.Period, f.Age = browse.When(l, h, figure.Start, figure.End, figure.Updated, loaded)
+			f.Period, f.Age = browse.When(l, h, figure.Start, figure.End, figure.Updated,
+				freshnessOf(v, h.List(contract.ContractNames)))
 		}
 		if was := r.Before; was != nil {
 			f.Was, f.WasPeriod = browse.Number(l, was.Value.String()), l.Period(was.Start, was.End)
@@ -132,16 +133,18 @@ func SuggestionsOf(q find.Query) find.Query {
 	return normalized(q)
 }
 
-// find answers a search from the current snapshot, and says on which day that was loaded.
-func (p pages) find(ctx *fasthttp.RequestCtx, q find.Query) (found *find.Answer, loaded string, err error) {
+// find answers a search from the current snapshot.
+func (p pages) find(ctx *fasthttp.RequestCtx, q find.Query) (found *find.Answer, all []foundResult, err error) {
 	v, err := p.Site.State.Snapshots.AcquireIn(ctx, "")
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	defer v.Release(p.Site.State.Log)
 	q.Language = p.at.Language
-	found, err = p.Site.Finder.Find(v, p.at.Mount, q)
-	return found, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime), err
+	if found, err = p.Site.Finder.Find(v, p.at.Mount, q); err != nil {
+		return nil, nil, err
+	}
+	return found, foundResults(p.at.Language, found, v), nil
 }
 
 // addSearch registers the search of a place.
@@ -200,11 +203,9 @@ func (p pages) addFound(ctx *fasthttp.RequestCtx, page *searchPage, q find.Query
 	q.Limit = foundOnPage
 	here := strings.TrimPrefix(p.at.searchAddress(q.Text, q.Kind, q.Offset), p.at.root())
 	page.pageHead = p.at.head(p.at.T("Search: %s", q.Text), here)
-	var loaded string
-	if page.Answer, loaded, err = p.find(ctx, q); err != nil {
+	if page.Answer, page.Results, err = p.find(ctx, q); err != nil {
 		return err
 	}
-	page.Results = foundResults(p.at.Language, page.Answer, loaded)
 	all := 0
 	for _, c := range page.Answer.Kinds {
 		all += c.N
@@ -245,8 +246,8 @@ func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) error 
 	return s.Lists.Admission.Pass(func() error {
 		page := searchPage{pageHead: p.at.head(p.at.T("Not found"), ""), Missing: true, Near: near}
 		q := find.Query{Text: missingWords(sent[len(p.at.Prefix):]), Limit: foundMissing, Brief: true}
-		if found, loaded, err := p.find(ctx, q); err == nil { // without a snapshot too, there is a page
-			page.Text, page.Results = q.Text, foundResults(p.at.Language, found, loaded)
+		if _, results, err := p.find(ctx, q); err == nil { // without a snapshot too, there is a page
+			page.Text, page.Results = q.Text, results
 		}
 		err := p.answerPage(ctx, "search.html", page, &head)
 		if ctx.Response.StatusCode() == fasthttp.StatusOK {

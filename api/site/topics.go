@@ -167,7 +167,7 @@ func liveOf(p pages, v *state.Served) live {
 				continue
 			}
 			period, age := browse.When(p.at.Language, h, r.Value("period_start"), r.Value("period_end"),
-				r.Value("updated"), loaded)
+				r.Value("updated"), freshnessOf(v, h.List(contract.ContractNames)))
 			made.figures = append(made.figures, liveFigure{
 				Title: browse.Sentence(p.at.Language, p.at.Country(c.Code, c.Name), p.at.T(h.Title), ""),
 				Value: p.at.Rounded(r.Value("value")), Unit: p.at.T(h.Unit),
