@@ -75,7 +75,8 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	c.preferCSV()
 	if len(c.files) == 0 {
 		return nil, fmt.Errorf(
-			"catalog %s: no file of any known role; folders are named like conflict-events or reference", name)
+			"catalog %s: no file of any known role; folders are named like conflict-events or reference, "+
+				"and dumps of views need location_view", name)
 	}
 	return c, nil
 }
@@ -138,5 +139,9 @@ func (c *catalog) take(entries []catalogfile.Entry) {
 			continue
 		}
 		seen[e.Path] = true
+		if _, ok := parseInstant([]byte(e.LastModified)); e.LastModified != "" && !ok {
+			c.notes = append(c.notes, fmt.Sprintf("last_modified of %s is no time and is not used: %q; want one "+
+				"such as 2026-03-01T00:00:00Z", e.Path, clip(e.LastModified, 40)))
+		}
 	}
 }

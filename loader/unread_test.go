@@ -36,13 +36,14 @@ func TestUnreadForms(t *testing.T) {
 func TestCountFiles(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
-		"catalog.json": {Data: []byte(`{"format": 1, "resources": [{"role": "idps", "path": "idps/a.csv"},
+		"catalog.json": {Data: []byte(`{"format": 1, "resources": [{"role": "idps", "path": "idps/a.csv", "last_modified": "1 May"},
 			{"role": "funding", "path": "idps/a.csv"}]}`)},
 		"idps/a.csv": {Data: []byte("x")},
 	}
 	c, err := openCatalog(files, "test")
-	if err != nil || len(c.unread) != 1 || !strings.Contains(c.unread[0].Why, "lists it before") {
-		t.Fatalf("%v, %v", c.unread, err)
+	if err != nil || len(c.unread) != 1 || !strings.Contains(c.unread[0].Why, "lists it before") ||
+		len(c.notes) != 1 || !strings.Contains(c.notes[0], `idps/a.csv is no time and is not used: "1 May"`) {
+		t.Fatalf("%v, %v, %v", c.unread, c.notes, err)
 	}
 	c.files["idps"] = append(c.files["idps"], resourceFile{role: "idps", path: "idps/lost.csv"})
 	r := newResult((*store.Store)(nil), &Report{Resources: []*ResourceReport{{Role: "idps", Path: "idps/a.csv"}}})
