@@ -15,6 +15,7 @@ import (
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/api/state"
 )
 
@@ -78,11 +79,25 @@ type foundResult struct {
 	Was, WasPeriod string // what the value is compared with
 }
 
+// namedReason is why there is no figure, with names for codes.
+func namedReason(l *lang.Language, why say.Text, v *state.Served) say.Text {
+	names := map[string]string{}
+	for _, c := range v.Bound.Countries {
+		names[c.Code] = l.Country(c.Code, c.Name)
+	}
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		names[e.Name()] = l.T("“%s”", l.T(e.Summary))
+	}
+	return why.Named(names)
+}
+
 // foundResults are results in words.
 func foundResults(l *lang.Language, found *find.Answer, v *state.Served) (all []foundResult) {
 	for _, r := range found.Results {
 		f := foundResult{Result: r}
 		if figure := r.Figure; figure != nil {
+			f.Reason = namedReason(l, r.Reason, v)
 			if figure.Value != nil {
 				f.Value = browse.Number(l, figure.Value.String())
 			}

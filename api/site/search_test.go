@@ -24,6 +24,7 @@ func TestSearchFigures(t *testing.T) {
 	s := apitest.Server(t, state.Options{}, apitest.FigureTables(t))
 	shown := regexp.MustCompile(`(?s)<data value="([^"]*)">.*?<a href="([^"]*)">The records it is made of`)
 	top := regexp.MustCompile(`<p class="value[^"]*"><strong(?: title="([^"]*)")?>([^<]*)</strong>`)
+	coded := regexp.MustCompile(`no record of (AFG|MLI|SDN|CAF)\b|in the list [a-z]`)
 	seen := map[string]int{}
 	for _, m := range s.Lists.Routes.Mounts {
 		for _, h := range contract.Headlines {
@@ -32,6 +33,9 @@ func TestSearchFigures(t *testing.T) {
 			} {
 				query := h.Title + " " + more
 				found := apitest.Browse(s, m.Prefix+"/search?q="+url.QueryEscape(query)).Body
+				if why := coded.Find(found); why != nil {
+					t.Errorf("%s: %s: a code in place of a name: %s", m.Prefix, query, why)
+				}
 				of := shown.FindSubmatch(found)
 				if of == nil {
 					continue
