@@ -23,7 +23,8 @@ type Before struct {
 func addBefore(s *search, all []answer) (with []answer, err error) {
 	for i, a := range all {
 		isWhole := len(a.left) == 0 && !a.isNear && a.compared == nil && a.at.country != none && a.last == ""
-		if a.by != "time" || !isWhole || a.figure == nil || a.narrowing() {
+		isSum := a.isSince && a.until != "" && a.endpoint().AddsOverTime()
+		if a.by != "time" || isSum || !isWhole || a.figure == nil || a.narrowing() {
 			continue
 		}
 		if all[i], err = comparedBy(s, a); err != nil {

@@ -251,7 +251,7 @@ func (q *question) addPairs(pairs [][2]string) bool {
 var byFields = map[string]string{
 	"admin1": "admin1_name", "admin2": "admin2_name", "sector": "sector_name", "gender": "gender", "age": "age_range",
 	"origin": originField, "asylum": asylumField, "phase": "classification_phase",
-	"commodity": "commodity_category", "time": contract.PeriodStart, "month": contract.PeriodStart,
+	"commodity": "commodity_category", "time": contract.PeriodStart, "since": contract.PeriodStart, "month": contract.PeriodStart,
 }
 
 // addFilters uses the parts that are filters of the list, or say what its view is drawn by.
@@ -269,7 +269,7 @@ func (x *parser) addFilters() {
 			case t.by != "" && t.isWeak, t.by == "person": // it depends on the places; no view divides
 			case t.by != "":
 				if field == "" || e.HasField(field) {
-					if p.used = true; q.by == "" || q.by == "place" {
+					if p.used = true; q.by == "" || q.by == "place" || q.by == "since" {
 						q.by = t.by
 					}
 				}
@@ -322,6 +322,9 @@ func (x *parser) hasFilter(kind Kind) bool {
 // addTimes uses a year and a month. Two of them are a time from one to the other.
 func (x *parser) addTimes() {
 	q := x.question
+	if q.isSince = q.by == "since"; q.isSince {
+		q.by = "time"
+	}
 	if !q.endpoint().HasPeriod() {
 		return
 	}

@@ -42,6 +42,7 @@ type question struct {
 	compared   []int32  // countries, if several are meant together
 	until      string   // a year or a month
 	since      bool     // it is the first of several
+	isSince    bool     // no other word asks for times: what was since then, not how it changed
 	last       string   // the last of them, if it is named
 	asked      []string // what was used as a filter, as it is written
 	replaces   bool     // one of them is in place of a filter of the figure

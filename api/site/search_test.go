@@ -148,3 +148,22 @@ func TestCountryFilter(t *testing.T) {
 		t.Errorf("%d letters lead to parts of the list", links)
 	}
 }
+
+// TestSearchSince: amounts since a year are those of all years, which is no single number. How they
+// changed since then is the newest one beside an earlier one.
+func TestSearchSince(t *testing.T) {
+	t.Parallel()
+	tables := apitest.FigureTables(t)
+	apitest.AddRows(t, tables, `
+only funding
+- 2022; location_code=CAF; appeal_code=A1; appeal_name=A; appeal_type=HRP; requirements_usd=9; funding_usd=5
+- 2024; location_code=CAF; appeal_code=A2; appeal_name=B; appeal_type=HRP; requirements_usd=9; funding_usd=7`)
+	s := apitest.Server(t, state.Options{}, tables)
+	for question, want := range map[string]bool{
+		"funding received since 2022": false, "how did funding received change since 2022": true,
+	} {
+		page := string(apitest.Browse(s, "/search?q="+url.QueryEscape(question+" Central African Republic")).Body)
+		is := strings.Contains(page, `<data value="7"`) && strings.Contains(page, `<data value="5"`)
+		testkit.Equal(t, is, want, "%s: the newest value beside an earlier one", question)
+	}
+}
