@@ -250,8 +250,8 @@ func (q *question) addPairs(pairs [][2]string) bool {
 // byFields are the fields that views are drawn by.
 var byFields = map[string]string{
 	"admin1": "admin1_name", "admin2": "admin2_name", "sector": "sector_name", "gender": "gender", "age": "age_range",
-	"origin": originField, "asylum": asylumField, "phase": "classification_phase",
-	"commodity": "commodity_category", "time": contract.PeriodStart, "since": contract.PeriodStart, "month": contract.PeriodStart,
+	"origin": originField, "asylum": asylumField, "phase": "classification_phase", "commodity": "commodity_category",
+	"time": contract.PeriodStart, "since": contract.PeriodStart, "month": contract.PeriodStart,
 }
 
 // addFilters uses the parts that are filters of the list, or say what its view is drawn by.
