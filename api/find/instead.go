@@ -112,7 +112,7 @@ func (a *answer) noNumber() say.Text {
 	case a.compared != nil:
 		return say.Of("the answer is a number for each country, which the page compares")
 	case a.by != "" && a.before == nil, a.figure == nil && len(a.figures) > 0 && a.at.country == none,
-		a.isOfRecords():
+		a.isOfRecords(), a.isOfMonths():
 		return say.Of("the answer is more than one number, which the page shows")
 	case a.isShareOfPeople():
 		return say.Of("the figure is a share of the people, and not their number")

@@ -27,12 +27,18 @@ func (a *answer) but(change func(*question)) answer {
 // showsNumber reports whether nothing of the question is left, so that a number may answer it.
 func (a *answer) showsNumber() bool {
 	return len(a.left) == 0 && !a.isNear && !a.isOneSided && (a.by == "" || a.before != nil) && a.compared == nil &&
-		(a.at.country != none || a.isOfGroup()) && !a.isShareOfPeople()
+		(a.at.country != none || a.isOfGroup()) && !a.isShareOfPeople() && !a.isOfMonths()
 }
 
 // isShareOfPeople reports whether the question is how many people there are, and the figure is not.
 func (a *answer) isShareOfPeople() bool {
 	return a.isCount && a.figure != nil && a.figure.Name == "poverty_headcount"
+}
+
+// isOfMonths reports whether the question is of a year, and the figure of some months, as rain is.
+func (a *answer) isOfMonths() bool {
+	return len(a.until) == len("2006") && a.figure != nil &&
+		a.figure.Question(contract.ContractNames).Has("aggregation_period")
 }
 
 // narrowing reports whether the question has filters, or a time, that the figure does not take.

@@ -66,6 +66,11 @@ func about(x *Index, parts []*part, isCount bool) (best *question) {
 		if q.by == "compare" && q.compared == nil && q.until != "" { // with an earlier time
 			q.by, q.since = "time", true
 		}
+		ofOther := func(h *contract.Headline) bool { return h.Place != byFields[q.by] }
+		own := slices.DeleteFunc(slices.Clone(q.figures), ofOther)
+		if len(own) > 0 && q.places[0].country == none && q.of[0] == "" {
+			q.figures, q.by = own, "place" // "countries of origin" are not of those of asylum
+		}
 		isBefore := len(q.figures) > 0 && !slices.Contains(unitsOfPeople, q.figures[0].Unit)
 		for _, p := range r.parts {
 			if isBefore && p.after != "" { // "people in organisations" are not organisations

@@ -79,8 +79,11 @@ type foundResult struct {
 	Was, WasPeriod string // what the value is compared with
 }
 
-// namedReason is why there is no figure, with names for codes.
+// namedReason is why there is no number, with names for codes.
 func namedReason(l *lang.Language, why say.Text, v *state.Served) say.Text {
+	if why.IsZero() {
+		return why
+	}
 	names := map[string]string{}
 	for _, c := range v.Bound.Countries {
 		names[c.Code] = l.Country(c.Code, c.Name)
@@ -96,8 +99,8 @@ func namedReason(l *lang.Language, why say.Text, v *state.Served) say.Text {
 func foundResults(l *lang.Language, found *find.Answer, v *state.Served) (all []foundResult) {
 	for _, r := range found.Results {
 		f := foundResult{Result: r}
+		f.Reason = namedReason(l, r.Reason, v)
 		if figure := r.Figure; figure != nil {
-			f.Reason = namedReason(l, r.Reason, v)
 			if figure.Value != nil {
 				f.Value = browse.Number(l, figure.Value.String())
 			}
