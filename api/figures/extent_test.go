@@ -36,10 +36,10 @@ func TestFiguresOfParts(t *testing.T) {
 		"refugees_by_origin?location_code=SDN&end_date=2021":             "200 true <nil> <nil> <nil> 100",
 		"refugees_by_origin?location_code=SDN&end_date=2022":             "300 true <nil> <nil> <nil> 150",
 		"refugees_by_asylum?location_code=TCD":                           "5 true <nil> <nil> <nil> 2",
-		"political_violence_events?location_code=SDN":                    "18 false 9 12 <nil> <nil>",
+		"political_violence_events?location_code=SDN":                    "22 false 11 12 <nil> <nil>",
 		"political_violence_events?location_code=TCD&end_date=1997-06":   "7 false 1 12 <nil> <nil>",
-		"political_violence_events?location_code=TCD&end_date=2023-12":   "<nil> false 1 12 <nil> <nil>",
-		"political_violence_events?location_code=SDN&end_date=2030":      "18 false 9 12 <nil> <nil>",
+		"political_violence_events?location_code=TCD&end_date=2022-12":   "<nil> false 1 12 <nil> <nil>",
+		"political_violence_events?location_code=SDN&end_date=2030":      "22 false 11 12 <nil> <nil>",
 		"funding_received?location_code=SDN":                             "30 true <nil> <nil> 120 <nil>",
 		"funding_percent?location_code=SDN":                              "25.0 true <nil> <nil> 120 <nil>",
 		"poverty_headcount?location_code=SDN":                            "52.5 true <nil> <nil> <nil> <nil>",
@@ -60,14 +60,17 @@ func TestFiguresOfParts(t *testing.T) {
 		}
 		testkit.Equal(t, strings.Join(got, " "), want, "%s; reason %v", query, records[0]["reason"])
 	}
-	for query, want := range map[string]string{
-		"poverty_headcount?location_code=TCD": "a newer survey, of 2021-01, is of provinces only",
-		"poverty_headcount?location_code=SDN": "<nil>",
-		"political_violence_events?location_code=TCD&end_date=2023-12": "its newest records before that time are of " +
-			"1997-01, more than a year before it",
+	for of, want := range map[[2]string]string{
+		{"poverty_headcount?location_code=TCD", "reason"}: "a newer survey, of 2021-01, is of provinces only",
+		{"poverty_headcount?location_code=SDN", "reason"}: "<nil>",
+		{"political_violence_events?location_code=TCD&end_date=2022-12", "reason"}: "its newest records before that " +
+			"time are of 1997-01, more than a year before it",
+		{"political_violence_events?location_code=HTI", "period_start"}: "2024-03-01T00:00:00", // of the later file
+		{"political_violence_events?location_code=HTI", "period_end"}:   "2024-08-31T23:59:59",
+		{"political_violence_events?location_code=HTI", "admin_level"}:  "<nil>",
 	} {
-		records, _ := apitest.Records(t, s, "/api/v2/figures/"+query)
-		testkit.Equal(t, fmt.Sprint(records[0]["reason"]), want, "%s: the reason", query)
+		records, _ := apitest.Records(t, s, "/api/v2/figures/"+of[0])
+		testkit.Equal(t, fmt.Sprint(records[0][of[1]]), want, "%s: %s", of[0], of[1])
 	}
 }
 
