@@ -29,6 +29,7 @@ func TestCheck(t *testing.T) {
 		{ages, []string{"0-4", "5-9", "80+"}, "<nil>"},
 		{ages, []string{"0-4", "all"}, "&{all [0-4] [ ]}"},
 		{ages, []string{"0-4", "0-17", "18-59"}, "&{ [] [0-17 0-4]}"},
+		{ages, []string{"5-9", "0-5"}, "&{ [] [0-5 5-9]}"},
 		{ages, []string{"70-84", "80+"}, "&{ [] [80+ 70-84]}"},
 		{ages, []string{"adults", "3"}, "&{ [] [adults 3]}"},
 	} {

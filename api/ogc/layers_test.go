@@ -110,7 +110,9 @@ func TestOGCLayers(t *testing.T) {
 func TestOGCExtents(t *testing.T) {
 	t.Parallel()
 	o := state.Options{BaseURL: apitest.ODataBase, Identifier: state.IgnoreIdentifier, Boundaries: ogcBoundaries(t)}
-	s := apitest.Server(t, o, apitest.FigureTables(t))
+	tables := apitest.FigureTables(t)
+	apitest.AddRows(t, tables, "table market\nAFG -; code=1; lat=34; lon=69\nAFG -; code=2; lat=-9; lon=71")
+	s := apitest.Server(t, o, tables)
 	type described struct {
 		ID, Description string
 		Extent          struct {
@@ -127,14 +129,14 @@ func TestOGCExtents(t *testing.T) {
 		if !reflect.DeepEqual(alone, c) || c.Description == "" {
 			t.Errorf("%s: %v alone, and %v in the list", c.ID, alone, c)
 		}
-		west, east, first, last := math.Inf(1), math.Inf(-1), "9999", ""
+		places, first, last := [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}, "9999", ""
 		all, _ := allFeatures(t, s, ogc.Root+"collections/"+c.ID+"/items")
 		for _, f := range all {
 			geometry, _ := json.Marshal(f.Geometry)
 			text := string(geometry)
 			var lon, lat float64
 			if _, err := fmt.Sscanf(text[max(0, strings.LastIndex(text, "[")):], "[%g,%g", &lon, &lat); err == nil {
-				west, east = min(west, lon), max(east, lon)
+				places = [4]float64{min(places[0], lon), min(places[1], lat), max(places[2], lon), max(places[3], lat)}
 			}
 			for _, name := range []string{"period_start", "reference_period_start"} {
 				if at, is := f.Properties[name].(string); is {
@@ -149,11 +151,12 @@ func TestOGCExtents(t *testing.T) {
 		}
 		switch box := c.Extent.Spatial; {
 		case box == nil:
-			if !math.IsInf(west, 1) {
+			if !math.IsInf(places[0], 1) {
 				t.Errorf("%s has places and no box", c.ID)
 			}
-		case box.BBox[0][0] > west || box.BBox[0][2] < east || box.BBox[0][0] == -180 && west != -180:
-			t.Errorf("%s has the box %v, its features are from %v to %v", c.ID, box.BBox, west, east)
+		case box.BBox[0][0] > places[0] || box.BBox[0][1] > places[1] || box.BBox[0][2] < places[2] ||
+			box.BBox[0][3] < places[3] || box.BBox[0][0] == -180 && places[0] != -180:
+			t.Errorf("%s has the box %v, its features are in %v", c.ID, box.BBox, places)
 		}
 		if at := c.Extent.Temporal; last != "" {
 			times++
