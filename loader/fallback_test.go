@@ -101,12 +101,14 @@ func TestFetchedStates(t *testing.T) {
 		t.Errorf("first: %+v", first.Stale)
 	}
 	stale := load(options(someDay.Add(time.Hour),
+		SourceReport{Role: "funding", Path: "funding/a.csv", State: SourceStale, Why: "status 500"},
 		SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "status 500"}))
 	if !stale.Partial || stale.Outcome != "published" || !slices.Equal(stalePaths(t, st, stale),
-		[]string{"idps/a.csv"}) {
+		[]string{"funding/a.csv", "idps/a.csv"}) {
 		t.Errorf("stale: %s, %+v", stale.Outcome, stale.Stale)
 	}
 	later := load(options(someDay.Add(2*time.Hour),
+		SourceReport{Role: "funding", Path: "funding/a.csv", State: SourceStale, Why: "status 500"},
 		SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "another reason"}))
 	if later.Outcome != "unchanged" || later.Snapshot != stale.Snapshot || !later.Partial {
 		t.Errorf("still stale: %s, %s after %s", later.Outcome, later.Snapshot, stale.Snapshot)

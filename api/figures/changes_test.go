@@ -87,6 +87,8 @@ func TestChanges(t *testing.T) {
 	if len(lines) != 2 || !slices.Equal(lines[0], []string{"change", "appeal_code", "was"}) {
 		t.Errorf("as CSV: %q", lines)
 	}
+	second := answerRecords(t, "the second", ask("&since=before&limit=1&offset=1"))
+	testkit.Equal(t, fmt.Sprint(second), fmt.Sprint(answerRecords(t, "all", first)[1:2]), "the second")
 	page := ask("&since=before&limit=2")
 	link, _ := apitest.Field(page, "Link")
 	if !strings.Contains(link, "since=before") || !strings.Contains(link, `rel="next"`) {
