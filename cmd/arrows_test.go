@@ -81,7 +81,6 @@ func checkArrows(t *testing.T, folder string, order map[string]int, all []arrow)
 			usesUp += a.uses
 		}
 	}
-	t.Logf("%s: %d of %d arrows run up, %d of %d uses", folder, len(up), len(all), usesUp, uses)
 	if 100*len(up) <= maxUp*len(all) && 100*usesUp <= maxUp*uses {
 		return
 	}

@@ -30,7 +30,7 @@ func TestEndpointTable(t *testing.T) {
 			t.Errorf("%s: key %q, order %q; changes need both", e.Path, e.Key, e.Order)
 		}
 		if !strings.HasPrefix(e.Path, "/api/v2/") || groupTitles[e.Group()] == "" || e.Summary == "" {
-			t.Errorf("%s: no group title or no summary, or the path is wrong", e.Path)
+			t.Errorf("%s: no title in [groups] of meanings.txt, no summary, or the path is wrong", e.Path)
 		}
 		fields, params := map[string]bool{}, map[string]bool{}
 		for _, f := range e.Fields {

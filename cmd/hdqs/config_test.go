@@ -46,7 +46,7 @@ func TestGroups(t *testing.T) {
 	}
 	newServe(nil).Flags().VisitAll(func(f *pflag.Flag) {
 		if groups[f.Name] != 1 && !f.Hidden {
-			t.Errorf("--%s is in %d groups", f.Name, groups[f.Name])
+			t.Errorf("--%s is in %d groups of serveGroups", f.Name, groups[f.Name])
 		}
 	})
 }
