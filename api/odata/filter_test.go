@@ -69,6 +69,7 @@ func TestValueOf(t *testing.T) {
 		{text, aggregate.Value{Kind: aggregate.Text, Text: "null"}, value{kind: text, text: "null"}},
 		{boolean, aggregate.Value{Kind: aggregate.Bool, Int: 1}, value{kind: boolean, int: 1}},
 		{day, aggregate.Value{Kind: aggregate.Time, Int: noon}, value{kind: day, int: noon - microsPerDay/2}},
+		{day, aggregate.Value{Kind: aggregate.Time, Int: -1}, value{kind: day, int: -microsPerDay}},
 		{instant, aggregate.Value{Kind: aggregate.Time, Int: noon}, value{kind: instant, int: noon}},
 		{integer, aggregate.Value{Kind: aggregate.Int, Int: 7}, value{kind: integer, int: 7}},
 		{float, aggregate.Value{Kind: aggregate.Int, Int: 7}, value{kind: float, float: 7}},
