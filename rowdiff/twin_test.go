@@ -133,9 +133,7 @@ func (m *maker) states() (states [sides][]testRow) {
 	m.names = map[string]any{}
 	places := 1 + m.r.IntN(20)
 	n := []int{0, 1, 5, 60, 600, 2500}[m.r.IntN(6)]
-	if n > 0 {
-		n = m.r.IntN(n)
-	}
+	n = m.r.IntN(n + 1)
 	duplicates := m.large || m.r.IntN(3) == 0
 	if m.large {
 		n = 9000

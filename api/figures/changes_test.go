@@ -46,9 +46,7 @@ func TestChanges(t *testing.T) {
 	if !strings.HasSuffix(exposed, ", "+contract.HeaderChanges) {
 		t.Errorf("browsers may read %s", exposed)
 	}
-	if got := ask("&since=before", reply.HeaderField{Name: "If-None-Match", Value: tag}); got.Status != 304 {
-		t.Errorf("the tag of the answer gives %d", got.Status)
-	}
+	testkit.Equal(t, ask("&since=before", reply.HeaderField{Name: "If-None-Match", Value: tag}).Status, 304, "the tag")
 	for range 3 { // rendered, rendered and kept, from the cache
 		got := ask("&since=before")
 		if totals, _ := apitest.Field(got, contract.HeaderChanges); string(got.Body) != string(first.Body) ||
@@ -63,9 +61,7 @@ func TestChanges(t *testing.T) {
 			t.Errorf("HEAD: %d, %s %q, want %q", head.Status, name, got, want)
 		}
 	}
-	if got := ask("&since=after"); string(got.Body) != `{"data":[]}` {
-		t.Errorf("since the current snapshot: %s", got.Body)
-	}
+	testkit.Equal(t, string(ask("&since=after").Body), `{"data":[]}`, "since the current snapshot")
 	back := ask("&since=after&snapshot=before")
 	totals, _ := apitest.Field(first, contract.HeaderChanges)
 	var added, removed, changed int
@@ -89,11 +85,9 @@ func TestChanges(t *testing.T) {
 	}
 	second := answerRecords(t, "the second", ask("&since=before&limit=1&offset=1"))
 	testkit.Equal(t, fmt.Sprint(second), fmt.Sprint(answerRecords(t, "all", first)[1:2]), "the second")
-	page := ask("&since=before&limit=2")
-	link, _ := apitest.Field(page, "Link")
-	if !strings.Contains(link, "since=before") || !strings.Contains(link, `rel="next"`) {
-		t.Errorf("links: %s", link)
-	}
+	link, _ := apitest.Field(ask("&since=before&limit=2"), "Link")
+	testkit.Contains(t, link, "since=before", "the link")
+	testkit.Contains(t, link, `rel="next"`, "the link")
 }
 
 // TestChangesRefusals checks what is answered if there is nothing to compare with.
