@@ -322,7 +322,8 @@ func (x *Index) eachCountry(do func(id int32) bool) {
 func (x *Index) near(words []string) (other []string) {
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
-		if from < to || vocabularies().asides[word] != "" || len(word) <= prefixFrom {
+		if from < to || vocabularies().asides[word] != "" || len(word) <= prefixFrom ||
+			strings.ContainsAny(word, "0123456789") { // 2023 is not 2003
 			continue
 		}
 		all := nearest.All(word, withFirst(word, x.words.texts), utf8.RuneCountInString(word)/4)

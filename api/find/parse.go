@@ -394,7 +394,7 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		_, isListed := slices.BinarySearch(v.words, word)
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to ||
 			strings.ContainsAny(word, "0123456789") || // phase 4+ is not 3+
-			isListed || v.real[word] || // "miners" are not minors
+			isListed || v.real[word] || len(x.people[word]) > 0 || // "miners" are not minors
 			len(x.placesOf(&part{ids: x.idsOf(word)})) > 0 // "to Somalia" is not Somalis
 		n := utf8.RuneCountInString(word)
 		if isKnown || n < leastCorrected {

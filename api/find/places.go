@@ -71,6 +71,17 @@ func isOneSided(q *question, p *part) bool {
 	return p.side == fromSide && slices.Contains(movements, q.endpoint().Name())
 }
 
+// leaveDoer leaves a part over that names who says or did something, of which conflict events have
+// only where it was: "killed by Israel", "Russian attacks".
+func leaveDoer(q *question, p *part) {
+	isBy := p.side == bySide
+	if p.side == bySource || (isBy || p.people) && q.endpoint().Name() == "conflict-events" {
+		p.ids = nil
+	} else if isBy {
+		p.side = ""
+	}
+}
+
 // movements are the lists whose records of a country are not of those who come from it.
 var movements = []string{"idps", "returnees", "funding", "operational-presence"}
 
@@ -83,6 +94,7 @@ func (x *parser) addPlaces() {
 	}
 	var named []*part
 	for _, p := range parts {
+		leaveDoer(q, p)
 		if !p.used && len(x.placesOf(p)) > 0 {
 			named = append(named, p)
 		}

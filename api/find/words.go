@@ -76,6 +76,7 @@ const (
 	toSide   = "to"
 	andSide  = "and"    // of the place before
 	bySource = "source" // no side: what follows says where a number is from
+	bySide   = "by"     // no side: what follows did something
 	isNewest = "newest" // no side: a word that asks for the newest
 	isEmpty  = "empty"  // a word that asks for nothing
 	isPeople = "people" // a word that asks for people
