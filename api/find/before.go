@@ -23,7 +23,8 @@ type Before struct {
 func addBefore(s *search, all []answer) (with []answer, err error) {
 	for i, a := range all {
 		isWhole := len(a.left) == 0 && !a.isNear && a.compared == nil && a.at.country != none && a.last == ""
-		isSum := a.isSince && a.until != "" && a.endpoint().AddsOverTime()
+		isFlow := a.endpoint().AddsOverTime() || a.endpoint().Name() == "returnees" // of a year, by country
+		isSum := a.isSince && a.until != "" && isFlow
 		if a.by != "time" || isSum || !isWhole || a.figure == nil || a.narrowing() {
 			continue
 		}

@@ -405,11 +405,15 @@ func (x *Index) corrected(q *question, words, written []string) (best *question,
 		if len(countries) > 0 && !slices.Contains(nearer, countries[0]) { // "Zambézie" is not "Zambie"
 			countries = append(nearer, countries...)
 		}
+		isOfThere := func(name string) bool { // "Israeli" and "Americans" are not Israel and America
+			return word == name+"i" || strings.TrimSuffix(word, "s") == name+"n" && !strings.HasSuffix(name, "n")
+		}
 		for _, other := range slices.Concat(near(units, oneInPlaces), near(v.words, oneInWords), countries,
 			near(x.peopleWords, oneInPlaces)) {
 			replaced := func(words []string) []string { return slices.Concat(words[:i], []string{other}, words[i+1:]) }
 			again := x.parse(replaced(words), replaced(written))
 			switch {
+			case isOfThere(other):
 			case v.asides[other] != "": // "nationales" is not "nationals", which asks for nothing
 			case again == nil || len(again.left) >= len(q.left):
 			case country != none && country != again.country() && // it names another one
