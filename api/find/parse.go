@@ -273,7 +273,7 @@ func (x *parser) addFilters() {
 			switch field := byFields[t.by]; {
 			case t.by != "" && t.isWeak, t.by == "person": // it depends on the places; no view divides
 			case t.by != "":
-				if field == "" || e.HasField(field) {
+				if field == "" || e.HasField(field) && (t.by != "origin" || q.hasPair()) {
 					if p.used = true; q.by == "" || q.by == "place" || q.by == "since" {
 						q.by = t.by
 					}

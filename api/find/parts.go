@@ -97,6 +97,9 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 		i += n
 	}
 	if side == fromSide { // "where do refugees in Pakistan come from" asks for it
+		if strings.HasSuffix(asked, "from") { // but not "left", which may mean those who stayed
+			side = "origins"
+		}
 		all = append(all, token{word: side, written: asked})
 	}
 	return all

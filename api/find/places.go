@@ -147,9 +147,10 @@ func (x *parser) addPlaces() {
 	}
 	x.addUnit(named)
 	for _, p := range parts { // "the state of Borno", "the country Chad"
+		x.addWhere(p)
 		for _, t := range p.terms {
 			isHow := t.by == "how" // "how did hunger change", but not "how do refugees live"
-			if p.used || t.by == "" || !t.isWeak || isHow && q.by == "" {
+			if p.used || t.by == "" || !t.isWeak || isHow && q.by == "" || t.by == "where" {
 				continue
 			}
 			isNamed := isHow || q.places[0].country != none && (t.by == "place" || q.places[0].unit != none)
@@ -163,6 +164,22 @@ func (x *parser) addPlaces() {
 				q.by = t.by
 			}
 		}
+	}
+}
+
+// addWhere uses a part that asks where people are, or where they come from: provinces, or the
+// countries that host people of one country.
+func (x *parser) addWhere(p *part) {
+	isWhere := slices.ContainsFunc(p.terms, func(t term) bool { return t.by == "where" })
+	by := "admin1"
+	if x.hasPair() && len(x.from) > 0 {
+		by = "asylum"
+	}
+	if p.used || !isWhere || x.by != "origin" && !x.endpoint().HasField(byFields[by]) {
+		return
+	}
+	if p.used = true; x.by == "" || x.by == "place" || x.by == "since" {
+		x.by = by
 	}
 }
 
