@@ -232,7 +232,7 @@ func impliedBy(rows *contract.Question, filters string) (own []string, ok bool) 
 	for i := 0; i < len(pairs); i += 2 {
 		given := rows.Texts(pairs[i])
 		switch {
-		case isSilent(pairs[i]) || isAny(pairs[i+1]) && given == nil:
+		case isSilent(pairs[i]) || pairs[i+1] == "all" && given == nil: // any text leaves out money of no appeal
 		case !slices.Equal(splitLists(given), splitLists(pairs[i+1:i+2])):
 			return nil, false
 		default:

@@ -243,8 +243,15 @@ func (s *search) pageOf(a *answer) Result {
 	r.Address, r.Question = s.browse(q, pairs), q
 	compare := s.page("/compare")
 	isPage := s.lists.Routes.HandlerOf(compare) != nil
-	if isPage && a.compared != nil && h != nil && a.until == "" && len(a.left) == 0 && !of.narrowing() {
+	switch {
+	case !isPage || h == nil || len(a.left) > 0:
+	case a.compared != nil && a.until == "" && !of.narrowing():
 		r.Address = compare + "?" + contract.QueryOf("figure", h.Name, "country", strings.Join(r.Countries, ", "))
+	case h.IsPlain() || a.by == "":
+	case r.Headline != "" && a.until == "" && h.Newest != contract.YearApart: // the first view of the list has it
+		r.Address, _ = s.rows(a.list)
+	default: // the page draws numbers of which the figure is made
+		r.Name = s.titleOf(a, e.Summary)
 	}
 	return r
 }

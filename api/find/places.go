@@ -167,15 +167,18 @@ func (x *parser) addPlaces() {
 	}
 }
 
-// addWhere uses a part that asks where people are, or where they come from: provinces, or the
-// countries that host people of one country.
+// addWhere uses a part that asks where people are, or where they come from: countries, provinces of
+// one, or the countries that host people of one.
 func (x *parser) addWhere(p *part) {
 	isWhere := slices.ContainsFunc(p.terms, func(t term) bool { return t.by == "where" })
 	by := "admin1"
-	if x.hasPair() && len(x.from) > 0 {
+	switch {
+	case x.country() == none:
+		by = "place"
+	case x.hasPair() && len(x.from) > 0:
 		by = "asylum"
 	}
-	if p.used || !isWhere || x.by != "origin" && !x.endpoint().HasField(byFields[by]) {
+	if p.used || !isWhere || x.by != "origin" && by != "place" && !x.endpoint().HasField(byFields[by]) {
 		return
 	}
 	if p.used = true; x.by == "" || x.by == "place" || x.by == "since" {
