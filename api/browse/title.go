@@ -142,14 +142,15 @@ func (q *Question) whereOf(rows *contract.Question, a *about, byCountry bool) st
 	return a.Places
 }
 
-// placeText is what the filter of a place chooses, empty for nothing or for more than can be named.
+// placeText is what the filter of a place chooses, empty for nothing, or for places of which the
+// title has the number.
 func (q *Question) placeText(rows *contract.Question, field string) string {
 	for _, name := range []string{field, field + contract.SeveralSuffix} {
 		values := rows.Texts(name)
-		if len(splitLists(values)) > maxNamed || len(values) == 0 {
+		if len(values) == 0 || len(splitLists(values)) > maxNamed && field != "origin_location_code" {
 			continue
 		}
-		return valueWords(q.Language, q.known.named[field], rows.Plan().Param(name), values)
+		return fewWords(q.Language, q.known.named[field], rows.Plan().Param(name), values)
 	}
 	return ""
 }
@@ -158,8 +159,11 @@ func (q *Question) placeText(rows *contract.Question, field string) string {
 var silent = []string{
 	"location_code", "asylum_location_code", "origin_location_code", "admin1_code", "admin1_name", "admin2_code",
 	"admin2_name", "market_code", "market_name", "start_date", "end_date", levelParam, latestParam,
-	contract.EverybodyParam, contract.SnapshotParam, "aggregation_period", "version", "classification_type",
+	contract.EverybodyParam, contract.SnapshotParam, "aggregation_period",
 }
+
+// usual are values that a title does not name. Of others it does: a projection, or a forecast.
+var usual = map[string]string{"classification_type": "current", "version": "final"}
 
 // whatOf is what measures of some records count, and in which unit: the title of the figure that is
 // declared of the same, else the name of the measure, with the values of other filters. by is the
@@ -207,10 +211,13 @@ func (q *Question) whatOf(rows *contract.Question, m measure, by string) (what, 
 		p, field := q.Plan.Param(pairs[i]), strings.TrimSuffix(pairs[i], contract.SeveralSuffix)
 		values := splitLists(pairs[i+1 : i+2])
 		if p == nil || field == by || isSilent(field) || slices.Contains(said, pairs[i]) ||
-			isAny(values[0]) || len(values) > maxNamed {
+			isAny(values[0]) || pairs[i+1] == usual[contract.ContractNames.Name(field)] {
 			continue
 		}
-		text := valueWords(l, q.known.named[field], p, pairs[i+1:i+2])
+		text := fewWords(l, q.known.named[field], p, pairs[i+1:i+2])
+		if strings.HasSuffix(field, "_min") || strings.HasSuffix(field, "_max") {
+			text = uncapital(chipText(l, nil, p, values))
+		}
 		switch {
 		case field == "classification_phase" && len(values) == 1:
 			what = l.T("People in %[1]s (phase %[2]s)", text, values[0])
@@ -224,6 +231,15 @@ func (q *Question) whatOf(rows *contract.Question, m measure, by string) (what, 
 	return what, cmp.Or(unit, unitOf(l, e, m)), around
 }
 
+// fewWords are the values of a filter in words, the first few of many.
+func fewWords(l *lang.Language, named map[string]string, p *contract.Param, values []string) string {
+	all := splitLists(values)
+	if len(all) <= maxNamed {
+		return valueWords(l, named, p, values)
+	}
+	return valueWords(l, named, p, []string{strings.Join(all[:maxNamed], ",")}) + l.T(",") + " …"
+}
+
 // impliedBy are the parameters of declared filters that a question about records has too. It is not
 // ok if the question is about other records.
 func impliedBy(rows *contract.Question, filters string) (own []string, ok bool) {
@@ -232,7 +248,9 @@ func impliedBy(rows *contract.Question, filters string) (own []string, ok bool) 
 	for i := 0; i < len(pairs); i += 2 {
 		given := rows.Texts(pairs[i])
 		switch {
-		case isSilent(pairs[i]) || pairs[i+1] == "all" && given == nil: // any text leaves out money of no appeal
+		case isSilent(pairs[i]):
+		case given == nil && slices.Contains([]string{"all", usual[contract.ContractNames.Name(pairs[i])]}, pairs[i+1]):
+			// but "%" leaves out money of no appeal
 		case !slices.Equal(splitLists(given), splitLists(pairs[i+1:i+2])):
 			return nil, false
 		default:
@@ -247,8 +265,7 @@ func isAny(value string) bool { return value == "all" || value == "%" }
 
 // isSilent reports whether a title does not name the values of a filter.
 func isSilent(field string) bool {
-	return slices.Contains(silent, contract.ContractNames.Name(field)) ||
-		strings.HasSuffix(field, "_min") || strings.HasSuffix(field, "_max")
+	return slices.Contains(silent, contract.ContractNames.Name(field))
 }
 
 // inContract are measures with the contract's names of their fields. The only value of some records

@@ -9,6 +9,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 var (
@@ -81,5 +82,15 @@ func TestTitlesOfOne(t *testing.T) {
 		if found == nil || strings.Contains(found[1], " by ") != isBy {
 			t.Errorf("%s: title %q", path, found)
 		}
+	}
+	const from4 = "refugees-persons-of-concern?by=year&measure=records&origin_location_code__in=AFG,SDN,COD,SYR"
+	for path, part := range map[string]string{ // what is left out, or is no fact yet
+		"food-security?by=classification_phase&classification_type=first+projection": "(first projection)",
+		"rainfall?by=location_code&version=forecast":                                 "(forecast)",
+		"national-risk?by=location_code&overall_risk_min=1":                          "(overall risk, at least: 1)",
+		"funding?by=year&measure=funding_usd":                                        "all humanitarian funding",
+		from4:                                                                        ", … by year",
+	} {
+		testkit.Contains(t, headings.FindString(string(apitest.Browse(s, "/browse/"+path).Body)), part, "%s", path)
 	}
 }

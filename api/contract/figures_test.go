@@ -120,12 +120,12 @@ func TestKeyColumns(t *testing.T) {
 func TestAddingUpAgrees(t *testing.T) {
 	words := map[string]string{
 		"sector_code": "Never add over sectors", "category": "categories", "population_status": "population statuses",
-		"reporting_round": "latest reporting round", "assessment_type": "one assessment type", "operation": "one operation",
+		"reporting_round": "latest reporting round", "assessment_type": "one assessment type",
 		"classification_type": "one classification_type", "classification_phase": "3+", "gender": "gender=all",
 		"age_range": "age_range=all", "event_type": "event types", "admin_level": "admin_level",
 		"commodity_code": "commodity", "currency_code": "currency", "unit": "unit", "price_flag": "price flag",
 		"price_type": "price type", "aggregation_period": "3-month", "version": "version",
-		"population_group": "of one population_group",
+		"population_group": "of one population_group", "operation": "one operation",
 	}
 	for i := range Endpoints {
 		e := &Endpoints[i]

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
 )
 
 // answers are the ways to answer a question, the best first. A bare figure or list has none: names
@@ -215,6 +217,9 @@ func (s *search) pageOf(a *answer) Result {
 	if h != nil && isOfEach && !of.narrowing() {
 		r.Headline, r.Until = h.Name, a.until
 	}
+	if r.Headline != "" && h.Newest == contract.NewestMonths && a.until == "" {
+		keepMonths(s, q)
+	}
 	field := strings.Replace(byFields[a.by], "_name", "_code", 1)
 	if h != nil && h.Question(contract.ContractNames).Has(field) { // the figure's own value of what it is drawn by
 		q.Drop(s.mount.Names.Name(field))
@@ -254,6 +259,21 @@ func (s *search) pageOf(a *answer) Result {
 		r.Name = s.titleOf(a, e.Summary)
 	}
 	return r
+}
+
+// keepMonths keeps the 12 months that end with the newest one of a list.
+func keepMonths(s *search, q *contract.Question) {
+	start := s.mount.Names.Name(contract.PeriodStart)
+	newest := contract.Ask(q.Endpoint(), contract.Aggregate).Measure("max:" + start)
+	_ = s.read(newest, func(records list.Records) error { // with all months its title says so
+		for _, r := range list.TextsOf(records) {
+			text := r.Value("max_" + start)
+			if month, err := time.Parse("2006-01", text[:min(len(text), len("2006-01"))]); err == nil {
+				q.Keep(contract.StartParam, month.AddDate(0, -11, 0).Format("2006-01"))
+			}
+		}
+		return nil
+	})
 }
 
 // byOf is what the view of a question is drawn by, empty if it is not drawn.

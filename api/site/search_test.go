@@ -4,6 +4,7 @@ package site_test
 
 import (
 	"cmp"
+	"fmt"
 	"html"
 	"net/url"
 	"regexp"
@@ -77,6 +78,24 @@ only operational_presence
 CAF 2024; admin1_name=ĆF01; provider_admin1_name=ĆF01; admin_level=1; org_acronym=ABC; org_name=Abc; sector_code=HEA`)
 	page := string(apitest.Browse(apitest.Server(t, state.Options{}, tables), "/search?q=organisations+CF01").Body)
 	testkit.Contains(t, page, `<data value="1"`, "one organisation")
+}
+
+// TestSearchByCountry: a result that is titled as a figure leads to a page that draws it.
+func TestSearchByCountry(t *testing.T) {
+	t.Parallel()
+	s := apitest.Sample(t, state.Options{}, 300)
+	first := regexp.MustCompile(`(?s)<ol class="results">.*?<a href="([^"]*)">(.*?)</a>`)
+	drawn := regexp.MustCompile(`<h2 id="figure[^>]*>([^<]*)`)
+	for q, want := range map[string]string{
+		"which countries are least funded":    "Share of the appeal that is funded</bdi>: Share of each country",
+		"all humanitarian funding by country": "</bdi>: 20 countries: all humanitarian funding by",
+		"food prices by country":              "Food prices by market and commodity</bdi>: 20 countries: mean of price",
+		"where is violence worst":             "start_date=2023-05 <bdi>Events of political violence</bdi>",
+	} {
+		of := first.FindSubmatch(apitest.Browse(s, "/search?q="+url.QueryEscape(q)).Body)
+		page := apitest.Browse(s, html.UnescapeString(string(of[1]))).Body
+		testkit.Contains(t, fmt.Sprintf("%s %s: %s", of[1], of[2], drawn.FindSubmatch(page)[1]), want, "%s", q)
+	}
 }
 
 // TestSearchTitles: the title of each list has a page of results.
