@@ -46,8 +46,8 @@ with --hold it waits until these have served it for a time. If one refuses it, o
 within --give-up, they go back, and the channel has never moved. Replicas take part that have a name
 (serve --replica) and can write to the store. --hold without --canary waits for all of them.
 
-Exit codes: 0 the channel or the canary has moved, 1 it stays or went back, 2 wrong usage, 3 the store
-could not be reached, 4 the store is damaged or not signed.`,
+Exit codes: 0 the channel or the canary has moved, 1 it stays or went back, or has moved but this cannot
+be printed, 2 wrong usage, 3 the store could not be reached, 4 the store is damaged or not signed.`,
 		Example: `  hdqs publish --store /srv/store --max-change 50% --exceptions accepted.txt --from next
   hdqs publish --store /srv/store --canary 10%,100% --hold 10m 20261122T010200Z-1a2b3c4d`,
 		Args: cobra.MaximumNArgs(1),
@@ -421,12 +421,13 @@ func (s *openStore) moveMain(cmd *cobra.Command, before replica.Version, id, fig
 	if before.ID != "" {
 		line += ", before " + before.ID
 	}
-	if _, err := fmt.Fprintln(out, line); err != nil {
-		return err
-	}
+	_, err := fmt.Fprintln(out, line)
 	s.noteNew(before.ID, messages)
 	read := func(id string) (*store.Manifest, error) { return s.manifest(ctx, []string{id}, messages) }
-	return printPurge(out, purgeKeys(before.ID, id, read, messages))
+	if err = cmp.Or(err, printPurge(out, purgeKeys(before.ID, id, read, messages))); err != nil {
+		return fmt.Errorf("%s: it has moved, but this cannot be printed: %w", line, err)
+	}
+	return nil
 }
 
 // noteNew says that a channel had shown nothing, in a store with other snapshots: its name may be
