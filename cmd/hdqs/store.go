@@ -293,7 +293,7 @@ func temporaryDir(kind string) (dir string, remove func(), err error) {
 		removeDead(dir)
 	}
 	if dir, err = os.MkdirTemp("", "hdqs-"+kind+"-"); err != nil {
-		return "", nil, err
+		return "", nil, fmt.Errorf("the folder of TMPDIR: %w", err)
 	}
 	lock, err := store.LockDir(dir, kind)
 	if err != nil {
