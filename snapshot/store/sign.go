@@ -86,22 +86,31 @@ func (k *Keys) SignChannel(name string, c Channel) Channel {
 }
 
 // SignatureFor returns the signature that a manifest lacks before a channel moves to it; nil if it
-// has one, or if there is no key. What the channel remembers about the snapshot must agree: nobody
-// without the key can have a changed manifest signed by removing its signature.
+// lacks none, or if there is no key. What the channel remembers about the snapshot must agree:
+// nobody without the key can have a changed manifest signed by removing its signature. One by
+// another key, which may be withdrawn, is replaced only if the channel remembers the manifest.
 func (k *Keys) SignatureFor(channel string, before Channel, p Pointer, data, old []byte) ([]byte, error) {
-	if k.signer == nil || len(old) > 0 {
+	isOther, vouched := k.IsOtherKey(channel, before), len(old) == 0
+	if k.signer == nil || isOther && !vouched {
 		return nil, nil
 	}
-	if k.IsOtherKey(channel, before) {
+	if isOther {
 		return nil, fmt.Errorf("%w: manifest %s has no signature, and channel %s, which would vouch for it, "+
 			"has none by this key", ErrSignature, p.ID, channel)
 	}
 	for _, known := range append([]Pointer{before.Pointer}, before.Previous...) {
-		if known.ID == p.ID && known.SHA256 != p.SHA256 {
+		switch {
+		case known.ID != p.ID:
+		case known.SHA256 == p.SHA256:
+			vouched = true
+		case len(old) == 0:
 			return nil, corruptf("manifest %s has the SHA-256 %s, published was %s", p.ID, p.SHA256, known.SHA256)
 		}
 	}
-	return encodeSignature(k.signer, data), nil
+	if signature := encodeSignature(k.signer, data); vouched && !bytes.Equal(signature, old) {
+		return signature, nil
+	}
+	return nil, nil
 }
 
 // signFor writes the signature of SignatureFor, if there is one.
