@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -50,7 +51,7 @@ func checkStore(dir string) error {
 func hasStore(dir string) bool {
 	return slices.ContainsFunc(storeFolders, func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
-		return err == nil
+		return err == nil || errors.Is(err, fs.ErrPermission)
 	})
 }
 
