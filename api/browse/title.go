@@ -246,12 +246,12 @@ func impliedBy(rows *contract.Question, filters string) (own []string, ok bool) 
 	d := contract.Drawing{Filters: filters}
 	pairs := d.Question(rows.Endpoint()).Pairs()
 	for i := 0; i < len(pairs); i += 2 {
-		given := rows.Texts(pairs[i])
+		given, value := splitLists(rows.Texts(pairs[i])), splitLists(pairs[i+1:i+2])
+		isSame := slices.Equal(given, value)
 		switch {
-		case isSilent(pairs[i]):
-		case given == nil && slices.Contains([]string{"all", usual[contract.ContractNames.Name(pairs[i])]}, pairs[i+1]):
-			// but "%" leaves out money of no appeal
-		case !slices.Equal(splitLists(given), splitLists(pairs[i+1:i+2])):
+		case isSilent(pairs[i]), usual[contract.ContractNames.Name(pairs[i])] != "":
+		case given == nil && value[0] == "all", given != nil && value[0] == "%" && !isSame: // which leaves out null
+		case !isSame:
 			return nil, false
 		default:
 			own = append(own, pairs[i])
