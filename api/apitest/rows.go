@@ -16,7 +16,7 @@ func FullRow(t testing.TB, table *Table, spec map[string]any) map[string]any {
 	row := map[string]any{}
 	for _, c := range table.Columns {
 		switch {
-		case c.Nullable:
+		case c.Nullable, c.Kind == snapshot.Time:
 			row[c.Name] = nil
 		case c.Kind == snapshot.Text:
 			row[c.Name] = ""

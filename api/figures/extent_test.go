@@ -37,6 +37,8 @@ func TestFiguresOfParts(t *testing.T) {
 		"refugees_by_origin?location_code=SDN&end_date=2022":             "300 true <nil> <nil> <nil> 150",
 		"refugees_by_asylum?location_code=TCD":                           "5 true <nil> <nil> <nil> 2",
 		"political_violence_events?location_code=SDN":                    "22 false 11 12 <nil> <nil>",
+		"political_violence_events?location_code=AFG":                    "12 false 12 12 <nil> <nil>",
+		"political_violence_events?location_code=MLI":                    "12 true 12 12 <nil> <nil>",
 		"political_violence_events?location_code=TCD&end_date=1997-06":   "7 false 1 12 <nil> <nil>",
 		"political_violence_events?location_code=TCD&end_date=2022-12":   "<nil> false 1 12 <nil> <nil>",
 		"political_violence_events?location_code=SDN&end_date=2030":      "22 false 11 12 <nil> <nil>",
@@ -68,6 +70,12 @@ func TestFiguresOfParts(t *testing.T) {
 		{"political_violence_events?location_code=HTI", "period_start"}: "2024-03-01T00:00:00", // of the later file
 		{"political_violence_events?location_code=HTI", "period_end"}:   "2024-08-31T23:59:59",
 		{"political_violence_events?location_code=HTI", "admin_level"}:  "<nil>",
+		{"political_violence_events?location_code=HTI", "provider"}:     "P",
+		{"political_violence_events?location_code=HTI", "dataset"}:      "<nil>", // of two
+		{"political_violence_events?location_code=AFG", "dataset"}:      "D",
+		{"political_violence_events?location_code=AFG", "resource"}:     "<nil>",
+		{"political_violence_events?location_code=MLI", "resource"}:     "b",
+		{"political_violence_events?location_code=HTI", "updated"}:      "2024-11-02T00:00:00", // the later
 	} {
 		records, _ := apitest.Records(t, s, "/api/v2/figures/"+of[0])
 		testkit.Equal(t, fmt.Sprint(records[0][of[1]]), want, "%s: %s", of[0], of[1])
