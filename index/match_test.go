@@ -245,6 +245,14 @@ func TestTested(t *testing.T) {
 		x := opened(t, seg, Options{})
 		other := Query{Filters: []Filter{number(AtLeast, 1, "level")}, Limit: rows}
 		var page, passing Page
+		if count := testkit.Value(seg.Column("count"))(t); !count.Coded() { // a list of numbers and a bound of them
+			some := Filter{Columns: []string{"count"}, Op: Equal}
+			for row := range uint32(40) {
+				some.Values = append(some.Values, Value{Int: count.Int(row)})
+			}
+			both := &Query{Filters: []Filter{some, number(AtLeast, 1<<18, "count")}, Limit: rows}
+			testkit.Must(t, compare(x, seg, both, &page, &passing))
+		}
 		testkit.Must(t, Scan(seg, &other, &passing))
 		for i, c := range seg.Columns() {
 			test, passes := randomTest(r, c, fmt.Sprint(i))

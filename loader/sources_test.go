@@ -96,6 +96,10 @@ func TestSources(t *testing.T) {
 	files["idps/a.csv"].Data = []byte("<html>")
 	files["packages/p.json"].Data = []byte(strings.ReplaceAll(describedPackage, "2025-", "2026-"))
 	files["catalog.json"] = listing("2026-06-01T00:00:00", "")
+	old := &previous{state: loadState{Stale: []Stale{{Role: "idps", Path: "idps/a.csv"}}}}
+	for _, of := range [][2]string{{"idps", "idps/b.csv"}, {"funding", "idps/a.csv"}} {
+		testkit.Equal(t, old.staleSince(of[0], of[1], someDay), someDay, "%s, another source", of)
+	}
 	for n := range 2 {
 		kept := build(t, st, files, someDay.Add(time.Duration(4+n)*time.Hour))
 		s := manifestOf(t, st, kept).Source("idps")

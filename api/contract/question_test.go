@@ -126,6 +126,9 @@ func TestQuestionAdd(t *testing.T) {
 	want := "end_date=2025-01-01T00:00:00&group_by=year,admin1_code&location_code=AFG"
 	testkit.Equal(t, both.Text(), want, "question")
 	testkit.Equal(t, to.Text(), "group_by=year&location_code=SDN", "after a copy was changed")
+	from.Latest = true
+	want = "end_date=2025-01-01T00:00:00&group_by=year&latest=true&location_code=SDN"
+	testkit.Equal(t, to.Copy().Add(from).Add(to).Text(), want, "the newest rows of one of three")
 	several := to.KeepAll("location_code", []string{"SDN", "AFG"}).Text()
 	testkit.Equal(t, several, "group_by=year&location_code__in=AFG,SDN", "several values")
 }
