@@ -43,6 +43,7 @@ func TestFigures(t *testing.T) {
 		{"population?location_code=CAF&end_date=2023", "CAF 70 <nil>"},
 		{"poverty_headcount", "AFG 40.0 <nil>"},
 		{"demonstration_events?location_code=SOM", "SOM 1 <nil>"},
+		{"civilian_targeting_events?location_code=AFG", "AFG 4 <nil>"},
 		{"people_in_phase_3_or_worse?location_code__in=AFG,MLI", "AFG 20 <nil>; MLI 4 <nil>"},
 	} {
 		records, _ := apitest.Records(t, s, "/api/v2/figures/"+c.query)
