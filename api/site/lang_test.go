@@ -109,7 +109,7 @@ func TestSaid(t *testing.T) {
 			if !formats[key] {
 				t.Errorf("%s.json has %q, which the interface does not say", l.Code, key)
 			}
-			sameParts(t, l.Code, key, text)
+			sameParts(t, l.Code, key, text, 1)
 		}
 	}
 }
@@ -263,38 +263,49 @@ func TestTexts(t *testing.T) {
 			if !needed[key] && !literal[key] {
 				t.Errorf("%s.json has %q, which no page says", l.Code, key)
 			}
+			plural, _ := value.(map[string]any)
 			for _, form := range forms(value) {
-				sameParts(t, l.Code, key, form)
+				most := 0
+				if plural != nil && plural["other"] != form { // such as one without its number
+					most = 1
+				}
+				sameParts(t, l.Code, key, form, most)
 			}
 		}
 	}
 }
 
-// Parts of texts that translations repeat: actions and tags, and arguments, which a form of a
-// plural may leave out.
+// Parts of texts that translations repeat: actions and tags, and arguments.
 var (
 	kept      = regexp.MustCompile(`\{\{[^}]*\}\}|<[^>]*>`)
-	arguments = regexp.MustCompile(`%(?:\[(\d)\])?[sdv]`)
+	arguments = regexp.MustCompile(`%(?:\.\d+)?(?:\[(\d)\])?[sdv]`)
 )
 
-func sameParts(t *testing.T, code, key, form string) {
+// sameParts wants the parts of a text in its translation, which may lack some of the arguments.
+func sameParts(t *testing.T, code, key, form string, lacks int) {
 	t.Helper()
 	want, got := kept.FindAllString(key, -1), kept.FindAllString(form, -1)
 	slices.Sort(want)
 	slices.Sort(got)
 	testkit.EqualLists(t, want, got, "%s.json, %q: %q", code, key, form)
-	count := func(text string) int {
-		most := 0
+	of := func(text string) map[int]bool {
+		numbers := map[int]bool{}
 		for i, found := range arguments.FindAllStringSubmatch(text, -1) {
 			n, err := strconv.Atoi(found[1])
 			if err != nil {
 				n = i + 1
 			}
-			most = max(most, n)
+			numbers[n] = true
 		}
-		return most
+		return numbers
 	}
-	if count(form) > count(key) {
-		t.Errorf("%s.json, %q: %q has more arguments", code, key, form)
+	all, has := of(key), of(form)
+	for n := range has {
+		if !all[n] {
+			t.Errorf("%s.json, %q: %q has an argument %d", code, key, form, n)
+		}
+	}
+	if len(all)-len(has) > lacks {
+		t.Errorf("%s.json, %q: %q lacks an argument", code, key, form)
 	}
 }
