@@ -44,7 +44,7 @@ func TestAccessLog(t *testing.T) {
 			t.Errorf("%q: application %q", c, got.App)
 		}
 		want.ID, _ = apitest.Field(answer, reply.HeaderRequestID)
-		want.App, want.Took = got.App, got.Took
+		want.At, want.App, want.Took = got.At, got.App, got.Took
 		if want.Bytes == nil {
 			want.Bytes = got.Bytes
 		}

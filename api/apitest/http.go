@@ -320,6 +320,7 @@ func Decode(coding string, body []byte) ([]byte, error) {
 
 // Logged is a line of the access log.
 type Logged struct {
+	At                                              time.Time `json:"ts"`
 	ID, Method, Endpoint, Query, Coding, Cache, App string
 	Status                                          int
 	Bytes, Rows, Total                              *int64
@@ -342,7 +343,9 @@ func OpenAccessLog(t *testing.T) (l *accesslog.Log, read func() []Logged) {
 				break // the rest is still being written
 			}
 			var got Logged
-			if err := json.Unmarshal([]byte(line), &got); err != nil {
+			strict := json.NewDecoder(strings.NewReader(line))
+			strict.DisallowUnknownFields() // each field has a test, and a word in docs/metrics.md
+			if err := strict.Decode(&got); err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
 			if strings.Contains(line, Identifier) || strings.Contains(line, "example.org") ||
