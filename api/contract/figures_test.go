@@ -161,6 +161,9 @@ func TestHeadlines(t *testing.T) {
 			t.Errorf("%s is declared twice", h.Name)
 		}
 		seen[h.Name] = true
+		if !slices.ContainsFunc(Endpoints, func(e Endpoint) bool { return e.Path == h.Path && e.HasField(h.Place) }) {
+			t.Fatalf("headlines.json: %s is of %s by %s, which no list has", h.Name, h.Path, h.Place)
+		}
 		for name, text := range map[string]string{
 			"title": h.Title, "unit": h.Unit, "time": string(h.Newest), "reading": h.Reading,
 			"what it is not": h.NotThis,

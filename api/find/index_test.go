@@ -94,6 +94,14 @@ func TestHits(t *testing.T) {
 	}
 }
 
+// wordValues are the values of words before a colon that are no filters.
+var wordValues = map[string]string{
+	"who":   strings.Join(slices.Collect(maps.Keys(people)), " "),
+	"by":    "place how person compare " + strings.Join(slices.Collect(maps.Keys(byFields)), " "),
+	"side":  strings.Join([]string{fromSide, fromOrOf, inSide, toSide, andSide, bySource, bySide}, " "),
+	"month": "01 02 03 04 05 06 07 08 09 10 11 12", "year": "0 -1",
+}
+
 // TestWords: every line of the words of questions has figures and lists that there are, and words;
 // no phrase is twice in its line; a phrase that asks for nothing is not one of a topic.
 func TestWords(t *testing.T) {
@@ -107,6 +115,15 @@ func TestWords(t *testing.T) {
 					if h == nil && !slices.ContainsFunc(contract.Endpoints, is) {
 						t.Errorf("%s, %s: there is no %s", language, line[0], name)
 					}
+					if of.measure != "" && h != nil && !h.List(contract.ContractNames).HasField(of.measure) {
+						t.Errorf("%s, %s: the list of %s has no such measure", language, line[0], name)
+					}
+				}
+			}
+			for word := range strings.FieldsSeq(line[0]) {
+				field, value, _ := strings.Cut(word, "=")
+				if known, is := wordValues[field]; is && !slices.Contains(strings.Fields(known), value) {
+					t.Errorf("%s, %s: %s has no value %s", language, line[0], field, value)
 				}
 			}
 			seen := map[string]bool{}
