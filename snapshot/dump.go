@@ -25,9 +25,9 @@ func Dump(w io.Writer, data []byte) error {
 	if err != nil {
 		return err
 	}
-	d := &dumper{w: bufio.NewWriter(w), data: data}
+	d, version := &dumper{w: bufio.NewWriter(w), data: data}, binary.LittleEndian.Uint32(data[len(magic):])
 	d.piece(4, "header: magic %q", magic)
-	d.piece(4, "header: version %d", formatV1)
+	d.piece(4, "header: version %d", version)
 	for i := range dir.groups {
 		g := &dir.groups[i]
 		d.block(&g.codes, fmt.Sprintf("group %q codes", g.name))
@@ -43,7 +43,7 @@ func Dump(w io.Writer, data []byte) error {
 	d.piece(8, "tail: footer at %d", offset)
 	d.piece(4, "tail: footer length %d", len(footer))
 	d.piece(4, "tail: footer crc32c")
-	d.piece(4, "tail: version %d", formatV1)
+	d.piece(4, "tail: version %d", version)
 	d.piece(4, "tail: magic %q", magic)
 	if err := d.w.Flush(); err != nil {
 		return err
