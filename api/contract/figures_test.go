@@ -55,6 +55,10 @@ func TestDimensions(t *testing.T) {
 			for _, w := range d.Totals {
 				e.checkTotal(t, &d, w)
 			}
+			hasAll := func(f Field) bool { return f.Name == d.Field && f.Enum != nil && f.Enum.has("all") }
+			if d.Kind == Parts && slices.ContainsFunc(e.Fields, hasAll) {
+				t.Errorf("%s: the values of %s are parts, and one is all: declare it as totals", e.Name(), d.Field)
+			}
 		}
 		declared := slices.ContainsFunc(e.Figures, func(f Figure) bool { return f.Use == Added || f.Use == Averaged })
 		if declared != (e.Dimensions != nil) {
