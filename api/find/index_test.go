@@ -97,7 +97,7 @@ func TestHits(t *testing.T) {
 // wordValues are the values of words before a colon that are no filters.
 var wordValues = map[string]string{
 	"who":   strings.Join(slices.Collect(maps.Keys(people)), " "),
-	"by":    "place how person compare " + strings.Join(slices.Collect(maps.Keys(byFields)), " "),
+	"by":    "place how where person compare " + strings.Join(slices.Collect(maps.Keys(byFields)), " "),
 	"side":  strings.Join([]string{fromSide, fromOrOf, inSide, toSide, andSide, bySource, bySide}, " "),
 	"month": "01 02 03 04 05 06 07 08 09 10 11 12", "year": "0 -1",
 }
