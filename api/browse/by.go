@@ -51,7 +51,9 @@ func bysOf(q *Question, s state) []by {
 		b := by{value: f.Name, fields: []string{f.Name}, label: strings.ToLower(label(l, f.Name))}
 		switch {
 		case isCountry(f.Name):
-			b.as, b.label = onCountries, nounOf(l, f.Name)
+			if b.as, b.label = onCountries, nounOf(l, f.Name); e.Name() == "returnees" { // it is their own
+				b.label = nounOf(l, contract.CountryParam)
+			}
 		case f.Name == "admin1_code" || f.Name == "admin2_code":
 			b.as, b.level, b.label = onUnits, int(f.Name[5]-'0'), nounOf(l, f.Name)
 			b.fields = append(b.fields, strings.TrimSuffix(f.Name, "code")+"name")
