@@ -142,12 +142,13 @@ func (q *Question) whereOf(rows *contract.Question, a *about, byCountry bool) st
 	return a.Places
 }
 
-// placeText is what the filter of a place chooses, empty for nothing, or for places of which the
+// placeText is what the filter of a place chooses, empty for nothing, or for countries of which the
 // title has the number.
 func (q *Question) placeText(rows *contract.Question, field string) string {
 	for _, name := range []string{field, field + contract.SeveralSuffix} {
 		values := rows.Texts(name)
-		if len(values) == 0 || len(splitLists(values)) > maxNamed && field != "origin_location_code" {
+		isCounted := slices.Contains([]string{contract.CountryParam, "asylum_location_code"}, field)
+		if len(values) == 0 || isCounted && len(splitLists(values)) > maxNamed {
 			continue
 		}
 		return fewWords(q.Language, q.known.named[field], rows.Plan().Param(name), values)
